@@ -43,7 +43,7 @@ def kill_during(monkeypatch):
         is_done = []
         run = Passes.results
 
-        def slower(entries, state=None):
+        def slower(entries):
             time.sleep(0.2)
             return entries
 
@@ -249,7 +249,7 @@ def test_inputs_of_tasks_are_held_until_they_have_run(client):
         assert passes.results("second", tasks) == list(range(2, 42))
 
 
-def one_more(number, _state):
+def one_more(number):
     return number + 1
 
 

@@ -51,12 +51,12 @@ def test_without_a_terminal_each_pass_prints_one_line(capsys, client):
 def test_every_partition_of_a_pass_is_reported(client, n_partitions):
     reported = []
     with Passes(client, lambda *one: reported.append(one)) as passes:
-        tasks = passes.each(lambda one, _: one, range(n_partitions))
+        tasks = passes.each(lambda one: one, range(n_partitions))
         assert passes.results("one", tasks) == list(range(n_partitions))
         assert reported[0] == ("one", 0, n_partitions)
         assert reported[-1] == ("one", n_partitions, n_partitions)
         del reported[:]
-        tasks = passes.each(lambda one, _: one, range(n_partitions))
+        tasks = passes.each(lambda one: one, range(n_partitions))
         assert passes.total("sum", tasks, sum) == sum(range(n_partitions))
     done = [n_done for _, n_done, _ in reported]
     assert done == sorted(done)

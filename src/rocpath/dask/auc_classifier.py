@@ -216,8 +216,8 @@ class AUCClassifier(LocalClassifier):
         local = self._without_names(X)
         with Passes(self.client) as passes:
             tasks = make_partitions("X", X, y=_lazy_labels(X, y), sample_weight=sample_weight)
-            tasks = passes.each(ReturnInvalid(_count_correct), tasks, state=local)
-            correct, total = np.sum(passes.results("scoring", tasks), axis=0)
+            counts = passes.run("scoring", ReturnInvalid(_count_correct), tasks, local=local)
+        correct, total = np.sum(counts, axis=0)
         return float(correct / total)
 
     def to_local(self) -> LocalClassifier:

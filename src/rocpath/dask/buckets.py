@@ -88,28 +88,26 @@ class Buckets(NamedTuple):
         """Sort scores into buckets."""
         passes = scores.passes
         edge = scores.splitters(scores.n_buckets) if scores.n_buckets > 1 else np.zeros(0)
-        state = scores.name, edge
-        tasks = passes.exchange(_split, _join, scores.tasks, state, edge.size + 1)
-        sizes = passes.results("sorting scores", passes.each(_sizes, tasks))
+        pieces = passes.each(_split, scores.tasks, name=scores.name, edge=edge)
+        tasks = passes.exchange(pieces, _join, edge.size + 1)
+        sizes = passes.run("sorting scores", _sizes, tasks)
         return cls(passes, tasks, *(list(side) for side in zip(*sizes, strict=True)))
 
-    def each(self, name: str, function: Callable[..., Any], state: Any = None) -> list[Any]:
-        """Apply a function to each bucket, the counts below it, and a state."""
+    def run(self, name: str, function: Callable[..., Any], **shared: Any) -> Any:
+        """Apply a function to each bucket, the counts below it, and shared arguments."""
         total = sum(self.n_negative), sum(self.n_positive)
         below = [
             Below(sum(self.n_negative[:k]), sum(self.n_positive[:k]), *total)
             for k in range(len(self.tasks))
         ]
-        tasks = self.passes.each(function, self.tasks, below, state=state)
-        results: list[Any] = self.passes.results(name, tasks)
-        return results
+        return self.passes.run(name, function, self.tasks, below, **shared)
 
     def auc(self, max_fpr: float = 1.0) -> float:
         """Compute the AUC, or the partial AUC up to a false positive rate."""
         if max_fpr < 1:
-            areas = self.each("counting pairs", _partial_area, max_fpr)
+            areas = self.run("counting pairs", _partial_area, max_fpr=max_fpr)
             return float(sum(areas)) / sum(self.n_positive)
-        doubled = self.each("counting pairs", _doubled_pairs)
+        doubled = self.run("counting pairs", _doubled_pairs)
         # As in the core, each integer is rounded once, and then the quotient.
         return float(sum(doubled)) / float(2 * sum(self.n_negative) * sum(self.n_positive))
 
@@ -119,19 +117,18 @@ class Buckets(NamedTuple):
         The scores are minus the thresholds at which the errors of the rows change.
         """
         # An interval without scores may extend into the next nonempty bucket.
-        first = self.each("thresholds", _first_score)
+        first = self.run("thresholds", _first_score)
         fp_unit, tp_unit, divisor = units
         n_negative, n_positive = sum(self.n_negative), sum(self.n_positive)
         totals = n_negative * fp_unit / divisor, n_positive * tp_unit / divisor
         # In decreasing order of the scores, which is the increasing order of constants.
-        best = self.each("fewest errors", _best_intervals, (first, totals))[::-1]
+        best = self.run("fewest errors", _best_intervals, first=first, totals=totals)[::-1]
         # Below the smallest score, all rows are predicted positive.
         last = [np.array([x]) for x in (totals[0], -min(first), np.inf)]
         return widest_best_interval(*map(np.concatenate, zip(*best, last, strict=True)))
 
 
-def _split(rows: Partition, state: tuple[str, NDArray[np.float64]]) -> list[Bucket]:
-    name, edge = state
+def _split(rows: Partition, name: str, edge: NDArray[np.float64]) -> list[Bucket]:
     sides = []
     for members in (rows.y < 0, rows.y > 0):
         score, count = ClassScores.from_rows(getattr(rows, name)[members], np.abs(rows.y[members]))
@@ -147,11 +144,11 @@ def _join(pieces: list[Bucket]) -> Bucket:
     return Bucket(*(ClassScores.from_rows(*both) for both in columns))
 
 
-def _sizes(bucket: Bucket, _: None) -> tuple[int, int]:
+def _sizes(bucket: Bucket) -> tuple[int, int]:
     return bucket.negative.total, bucket.positive.total
 
 
-def _doubled_pairs(bucket: Bucket, below: Below, _: None) -> int:
+def _doubled_pairs(bucket: Bucket, below: Below) -> int:
     """Count the correctly ordered pairs with a bucket's positives twice, and ties once."""
     negative, positive = bucket
     high, low = _core.doubled_pairs(
@@ -171,19 +168,18 @@ def _partial_area(bucket: Bucket, below: Below, max_fpr: float) -> float:
     return float(positive.counts @ added)
 
 
-def _first_score(bucket: Bucket, _: Below, __: None) -> float:
+def _first_score(bucket: Bucket, _: Below) -> float:
     return min((one.score[0] for one in bucket if one.score.size), default=np.inf)
 
 
 def _best_intervals(
-    bucket: Bucket, below: Below, state: tuple[list[float], tuple[float, float]]
+    bucket: Bucket, below: Below, first: list[float], totals: tuple[float, float]
 ) -> list[NDArray[np.float64]]:
     """Return the errors and ends of the best intervals above the scores of a bucket.
 
     For a constant in the interval between two adjacent scores, the rows with higher
     scores are predicted positive.
     """
-    first, totals = state
     score = np.union1d(bucket.negative.score, bucket.positive.score)
     if score.size == 0:
         return [score, score, score]

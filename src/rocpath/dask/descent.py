@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import fsum, inf
+from operator import getitem
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -157,7 +158,7 @@ class _PartitionedVector:
     def __add__(self, multiple: tuple[Self, float]) -> Self:
         """Add a multiple of a vector, with the rounding of arrays."""
         passes, (change, step) = self.samples.rows.passes, multiple
-        tasks = passes.keep(passes.each(_add_step, self.tasks, change.tasks, state=step))
+        tasks = passes.keep(passes.each(_add_step, self.tasks, change.tasks, step=step))
         return type(self)(self.samples, tasks, _add_step(self.sample, change.sample, step))
 
     @cached_property
@@ -172,7 +173,7 @@ class _PartitionedVector:
             if not samples.is_small and confidence < 100.0:
                 low, high = _core.level_bracket(sample, samples.n_rows, confidence)
             box = (0.0, 0.0, low, high)
-            inside = _concatenate(samples.each("level", _near_level, [self], box))
+            inside = _concatenate(samples.run("level", _collapsed, self, box=box))
             found = _core.level_inside(inside, sample)
             if found["is_inside"]:
                 return found["threshold"], found["counts"]
@@ -182,7 +183,7 @@ class _PartitionedVector:
     def buckets(self) -> Buckets:
         """The entries as scores, sorted into buckets."""
         samples, passes = self.samples, self.samples.rows.passes
-        tasks = passes.each(_score, samples.jumps, self.tasks, state=samples.errors)
+        tasks = passes.each(_score, samples.jumps, self.tasks, errors=samples.errors)
         counts = samples.n_rows, int(samples.rows.class_counts[1])
         return Buckets.of(PartitionedScores(passes, tasks, *counts, samples.errors.units))
 
@@ -202,9 +203,9 @@ class _PartitionedSamples(NamedTuple):
         """Compute the jumps of the labels, and sample rows."""
         passes, positives = rows.passes, rows.classes[1:]
         units = common_units(rows, positives)
-        jumps = passes.keep(rows.each(label_jumps, state=(positives, units)))
-        sampled_rows = sample_rows(rows.n_rows)
-        found = passes.results("sampling", passes.each(_take, jumps, sampled_rows))
+        jumps = passes.each(label_jumps, rows.tasks, positives=positives, units=units)
+        jumps, sampled_rows = passes.keep(jumps), sample_rows(rows.n_rows)
+        found = passes.run("sampling", getitem, jumps, sampled_rows)
         errors, n_rows = _LabelErrors(margin, units), sum(rows.n_rows)
         return cls(rows, n_rows, jumps, sampled_rows, np.concatenate(found), errors)
 
@@ -215,25 +216,26 @@ class _PartitionedSamples(NamedTuple):
 
     def row_products(self, coef: Vector) -> _PartitionedVector:
         """Compute ``X @ coef``, in one pass."""
-        rows, passes = self.rows, self.rows.passes
+        passes = self.rows.passes
         # Kept, because the line search uses them several times, and X is large.
-        tasks = passes.keep(rows.each(_products, state=coef))
-        sampled = passes.each(_take, tasks, self.sampled_rows)
+        tasks = passes.keep(passes.each(_products, self.rows.tasks, coef=coef))
+        sampled = passes.each(getitem, tasks, self.sampled_rows)
         found = passes.results("predicting", sampled, reads_x=True)
         return _PartitionedVector(self, tasks, np.concatenate(found))
 
     def column_sums(self, predictions: _PartitionedVector) -> Vector:
         """Compute the gradient of AUM with respect to ``coef``, in one pass."""
-        state = self.errors, predictions.level
-        tasks = self.rows.each(_gradient_sums, self.jumps, predictions.tasks, state=state)
+        level, columns = predictions.level, (self.rows.tasks, self.jumps, predictions.tasks)
+        tasks = self.rows.passes.each(_gradient_sums, *columns, errors=self.errors, level=level)
         # Pairs have twice the precision of float64, so the order of rows hardly matters;
         # for integers it does not matter at all.
         return add_pairs(self.rows.passes.results("gradient", tasks, reads_x=True))
 
     def difference_of_means(self) -> Vector:
         """Subtract the mean of the negatives from that of the positives."""
-        tasks = self.rows.each(_mean_sums, self.jumps, state=self.errors.units)
-        return add_pairs(self.rows.passes.results("means", tasks, reads_x=True))
+        passes, units = self.rows.passes, self.errors.units
+        tasks = passes.each(_mean_sums, self.rows.tasks, self.jumps, units=units)
+        return add_pairs(passes.results("means", tasks, reads_x=True))
 
     @property
     def is_small(self) -> bool:
@@ -243,7 +245,7 @@ class _PartitionedSamples(NamedTuple):
     def areas(self, state: State) -> list[tuple[float, float]]:
         """Compute AUM and AUC."""
         predictions = state.predictions[0]
-        found = self.each("AUM", _partial_aum, [predictions], predictions.level)
+        found = self.run("AUM", _partial_aum, predictions, level=predictions.level)
         return [(fsum(found), predictions.buckets.auc())]
 
     def gradient(self, state: State) -> _PartitionedVector:
@@ -264,7 +266,7 @@ class _PartitionedSamples(NamedTuple):
         # The core requests the lines inside a box of steps and thresholds, and only
         # sums of the others.
         def collapse(*box: float) -> dict[str, NDArray[Any]]:
-            return _concatenate(self.each("best step", _collapsed, [here, change], box))
+            return _concatenate(self.run("best step", _collapsed, here, change, box=box))
 
         best = _core.best_aum_step_of_partitions(sample, self.n_rows, collapse, inf)
         return ChosenStep(best["step"])
@@ -274,11 +276,10 @@ class _PartitionedSamples(NamedTuple):
         buckets: Buckets = state.predictions[0].buckets
         return buckets.fewest_errors_constant(self.errors.units.in_core)
 
-    def each(self, name: str, function: Any, vectors: list[_PartitionedVector], at: Any) -> Any:
+    def run(self, name: str, function: Any, *vectors: _PartitionedVector, **shared: Any) -> Any:
         """Apply a function to the labels and entries of every partition."""
-        columns, passes = [one.tasks for one in vectors], self.rows.passes
-        tasks = passes.each(function, self.jumps, *columns, state=(self.errors, at))
-        return passes.results(name, tasks)
+        columns = self.jumps, *(one.tasks for one in vectors)
+        return self.rows.passes.run(name, function, *columns, errors=self.errors, **shared)
 
 
 def sample_rows(n_rows: Sequence[int]) -> list[NDArray[np.int64]]:
@@ -310,10 +311,6 @@ def _check_size(n_lines: int) -> None:
         )
 
 
-def _take(entries: NDArray[Any], index: NDArray[np.int64], _: None) -> NDArray[Any]:
-    return entries[index]
-
-
 def _products(rows: Partition, coef: Vector) -> Vector:
     products: Vector = row_products(rows.X, coef)
     return products
@@ -324,35 +321,29 @@ def _add_step(entries: Vector, change: Vector, step: float) -> Vector:
 
 
 def _collapsed(
-    jump: Jumps, prediction: Vector, change: Vector | None, state: tuple[_LabelErrors, Box]
+    jump: Jumps, prediction: Vector, change: Vector | None = None, *, errors: _LabelErrors, box: Box
 ) -> dict[str, NDArray[Any]]:
-    errors, box = state
     inside = _core.collapse_lines(errors.lines(jump, prediction, change), *box)
     _check_size(inside["intercept"].size)  # before it is sent
     return inside
 
 
-def _near_level(jump: Jumps, prediction: Vector, state: tuple[_LabelErrors, Box]) -> dict[str, Any]:
-    return _collapsed(jump, prediction, None, state)
-
-
 def _at_level(
-    jump: Jumps, prediction: Vector, state: tuple[_LabelErrors, Level]
+    jump: Jumps, prediction: Vector, errors: _LabelErrors, level: Level
 ) -> tuple[float, Vector]:
-    errors, level = state
     n_positive = errors.units.positive.total
     prediction = np.ascontiguousarray(prediction)
     return _core.at_level(errors.breakpoints(jump), prediction, *level, n_positive)
 
 
-def _partial_aum(jump: Jumps, prediction: Vector, state: tuple[_LabelErrors, Level]) -> float:
-    return _at_level(jump, prediction, state)[0]
+def _partial_aum(jump: Jumps, prediction: Vector, errors: _LabelErrors, level: Level) -> float:
+    return _at_level(jump, prediction, errors, level)[0]
 
 
 def _gradient_sums(
-    rows: Partition, jump: Jumps, prediction: Vector, state: tuple[_LabelErrors, Level]
+    rows: Partition, jump: Jumps, prediction: Vector, errors: _LabelErrors, level: Level
 ) -> tuple[Vector, Vector]:
-    return pair_sums(rows.X, _at_level(jump, prediction, state)[1])
+    return pair_sums(rows.X, _at_level(jump, prediction, errors, level)[1])
 
 
 def _mean_sums(rows: Partition, jump: Jumps, units: WeightUnits) -> tuple[Vector, Vector]:

@@ -94,10 +94,11 @@ def sample_files(
     TableSample
     """
     # Some rows of every file, because files are often sorted by date or place.
-    state = ({"text": set(text), "encoding": encoding}, label, -(-_SAMPLE_SIZE // len(files)))
+    given = {"label": label, "n_rows": -(-_SAMPLE_SIZE // len(files))}
+    how = {"text": set(text), "encoding": encoding}
     with progress_line(is_shown=verbose) as show, Passes(client, show) as passes:
-        tasks = passes.each(ReturnInvalid(_sample_file), files, state=state)
-        frames, sizes = zip(*passes.results("sampling files", tasks), strict=True)
+        found = passes.run("sampling files", ReturnInvalid(_sample_file), files, how=how, **given)
+    frames, sizes = zip(*found, strict=True)
     frame = concatenate(dict(zip(files, frames, strict=True)))
     return TableSample(files, label, frame, sum(sizes), encoding)
 
@@ -126,8 +127,8 @@ def fit_files(
     """
     fitted = _fit_sample(model, sample)
     with Passes(client) as passes:
-        state = fitted, sample.encoding
-        tasks = passes.each(ReturnInvalid(_encode_file), sample.files, state=state)
+        given = {"model": fitted, "encoding": sample.encoding}
+        tasks = passes.each(ReturnInvalid(_encode_file), sample.files, **given)
         X = _lazy_array(passes, tasks, "X", len(fitted.pipeline[0].get_feature_names_out()))
         y = _lazy_array(passes, tasks, "y")
         settings: dict[str, Any] = {"max_fpr": model.max_fpr, "random_state": model.random_state}
@@ -210,10 +211,9 @@ def evaluate_files(
     roles = Roles(label or model.label, groups, None, sample_weight)
     with progress_line(is_shown=verbose) as show, Passes(client, show) as passes:
         # Kept, so that each file is read and scored only once.
-        tasks = passes.each(ReturnInvalid(_score_file), files, state=(model, roles))
+        tasks = passes.each(ReturnInvalid(_score_file), files, model=model, roles=roles)
         tasks = passes.keep(tasks)
-        counts = passes.each(ReturnInvalid(_column), tasks, state="counts")
-        sizes = passes.results("scoring", counts)
+        sizes = passes.run("scoring", ReturnInvalid(_column), tasks, name="counts")
         given = {"groups": groups, "sample_weight": sample_weight}
         names = ["y", "scores", *(name for name, one in given.items() if one is not None)]
         columns: dict[str, Any] = {name: _lazy_array(passes, tasks, name) for name in names}
@@ -249,7 +249,7 @@ def _lazy_array(passes: Passes, tasks: list[Any], name: str, *width: int) -> da.
     # The number of rows of a file is known only after it has been read.
     blocks = [
         da.from_delayed(one, (np.nan, *width), dtype=_KINDS[name])
-        for one in passes.each(ReturnInvalid(_column), tasks, state=name)
+        for one in passes.each(ReturnInvalid(_column), tasks, name=name)
     ]
     return da.concatenate(blocks, allow_unknown_chunksizes=True)
 
@@ -258,18 +258,18 @@ def _column(columns: dict[str, Any], name: str) -> Any:
     return columns[name]
 
 
-def _sample_file(name: str, state: tuple[dict[str, Any], str, int]) -> tuple[pl.DataFrame, int]:
+def _sample_file(
+    name: str, label: str, n_rows: int, how: dict[str, Any]
+) -> tuple[pl.DataFrame, int]:
     """Return evenly spaced labeled rows of a file, and its number of labeled rows."""
-    how, label, n_rows = state
     table = _labeled_rows(read_table(name, **how), label)
     row = np.linspace(0, table.height, min(n_rows, table.height), endpoint=False)
     return table[row.astype(np.int64)], table.height
 
 
-def _encode_file(name: str, state: tuple[TableModel, str | None]) -> dict[str, Any]:
+def _encode_file(name: str, model: TableModel, encoding: str | None) -> dict[str, Any]:
     # Columns have the types of the sample, because a text column may look numeric in a
     # single file.
-    model, encoding = state
     table = read_table(name, text=model.text, codes=model.codes, encoding=encoding)
     table = _labeled_rows(table, model.label)
     # A label that is not in the sample raises an error.
@@ -286,13 +286,12 @@ def _labeled_rows(table: pl.DataFrame, label: str) -> pl.DataFrame:
     return table.filter(text_of(column(table, label, "label")).is_not_null())
 
 
-def _score_file(name: str, state: tuple[TableModel, Roles]) -> dict[str, Any]:
+def _score_file(name: str, model: TableModel, roles: Roles) -> dict[str, Any]:
     """Score the labeled rows of a file, and return their columns and counts.
 
     The counts are the numbers of positives, negatives, unlabeled rows and rows of the
     training data.
     """
-    model, roles = state
     whole = read_table(name, text=model.text, codes=model.codes)
     table = _labeled_rows(whole, roles.y)
     given = roles.read(table)

@@ -230,7 +230,7 @@ class _Sample:
     def squared_influences(self, deviation: _Deviation) -> list[float]:
         """Sum the squared influences of the positives and of the negatives."""
         passes = self.scores.passes
-        tasks = passes.each(_square_sums, self.scores.tasks, state=deviation)
+        tasks = passes.each(_square_sums, self.scores.tasks, deviation=deviation)
         squares = np.sum(passes.results("computing variances", tasks), axis=0)
         return [
             float(square) / float(unit.total) ** 2
@@ -272,9 +272,11 @@ class _PartitionedCurve(ScoreCurve):
     def _by_group(self) -> tuple[GroupSums, NDArray[np.float64]]:
         """Sums of the components, and of correctly ordered pairs, within each group."""
         sample: Any = self.sample
-        passes, state = sample.scores.passes, (self.deviation, self.name)
-        tasks = passes.each(_group_sums, sample.groups.tasks, state=state)
-        *sums, won = np.concatenate(passes.results("adding up groups", tasks), axis=1)
+        given = {"deviation": self.deviation, "name": self.name}
+        found = sample.scores.passes.run(
+            "adding up groups", _group_sums, sample.groups.tasks, **given
+        )
+        *sums, won = np.concatenate(found, axis=1)
         return GroupSums(np.array(sums[:2]), np.array(sums[2:])), won
 
     @property
@@ -306,9 +308,8 @@ def _square_sums(rows: Partition, deviation: _Deviation) -> NDArray[np.float64]:
     return np.asarray(np.bincount(rows.y > 0, square, 2), dtype=float)
 
 
-def _group_sums(rows: Partition, state: tuple[_Deviation, str]) -> NDArray[np.float64]:
+def _group_sums(rows: Partition, deviation: _Deviation, name: str) -> NDArray[np.float64]:
     """Return the sums of `GroupSums` and of correctly ordered pairs, by group."""
-    deviation, name = state
     if rows.y.size == 0:
         return np.zeros((5, 0))
     score, is_positive = getattr(rows, name), rows.y > 0

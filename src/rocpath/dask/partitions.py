@@ -4,7 +4,7 @@ A partition is a block of rows or scores with their labels. Error messages conta
 number of the partition and the row within it.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple, Self
 
 import dask.array as da
@@ -81,10 +81,10 @@ class PartitionedRows(NamedTuple):
         tasks = make_partitions(name, X, **columns)
         # The size of one partition predicts whether the workers can keep all of them.
         middle = len(tasks) // 2
-        size = passes.each(ReturnInvalid(_n_bytes), tasks[middle : middle + 1])
-        fits = passes.results("reading a partition", size)[0] * len(tasks) <= passes.memory_to_keep
-        kept = passes.keep(tasks) if fits else tasks
-        checks = passes.each(ReturnInvalid(_summarize), kept, range(len(tasks)), state=name)
+        one = tasks[middle : middle + 1]
+        (size,) = passes.run("reading a partition", ReturnInvalid(_n_bytes), one)
+        kept = passes.keep(tasks) if size * len(tasks) <= passes.memory_to_keep else tasks
+        checks = passes.each(ReturnInvalid(_summarize), kept, range(len(tasks)), name=name)
         found = passes.results("checking rows", checks, reads_x=True)
         n_rows, n_bytes, *_ = map(list, zip(*found, strict=True))
         if sum(n_bytes) > passes.memory_to_keep:
@@ -92,10 +92,6 @@ class PartitionedRows(NamedTuple):
         # Empty partitions may have no columns, for example after a filter.
         summary = _combine(name, [one for one in found if one[0]], is_binary=is_binary)
         return cls(passes, kept, n_rows, sum(n_bytes), *summary)
-
-    def each(self, function: Callable[..., Any], *columns: Sequence[Any], state: Any = None) -> Any:
-        """Return a task for every partition, as `Passes.each` does."""
-        return self.passes.each(function, self.tasks, *columns, state=state)
 
 
 def _combine(name: str, summaries: list[Any], *, is_binary: bool) -> tuple[Any, ...]:
@@ -210,7 +206,7 @@ def _check(rows: Partition, number: int, name: str) -> None:
         _refuse_any(is_missing(rows.groups), "groups must be complete", rows.groups, number)
 
 
-def _n_bytes(rows: Partition, _: None) -> int:
+def _n_bytes(rows: Partition) -> int:
     X = rows.X
     blocks = [X.data, X.indices, X.indptr] if sparse.issparse(X) else [X]
     return int(sum(one.nbytes for one in (*blocks, *rows[1:3]) if one is not None))
@@ -228,7 +224,7 @@ def _summarize(rows: Partition, number: int, name: str) -> tuple[Any, ...]:
     weights = np.bincount(index, weight, labels.size)
     is_weighted = weight is not None and bool((weight != 1.0).any())
     n_columns = 1 if X.ndim == 1 else X.shape[1]
-    return y.size, _n_bytes(rows, None), n_columns, labels, counts, weights, is_weighted
+    return y.size, _n_bytes(rows), n_columns, labels, counts, weights, is_weighted
 
 
 def _sorted_labels(y: NDArray[Any]) -> Any:

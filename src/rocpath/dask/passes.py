@@ -28,6 +28,10 @@ _SECONDS_BETWEEN_CHECKS = 2.0  # of the workers; each check is a request to the 
 _SECONDS_TO_WARNING = 5.0  # without any worker
 _TIMEOUT_SETTING, _DEFAULT_TIMEOUT = "rocpath.no-worker-timeout", "5 minutes"
 
+Function = Callable[..., Any]
+Column = Sequence[Any]  # tasks or values, one for each partition
+Tasks = list[Any]
+
 # Set by Ctrl-C during a pass, because Python ignores exceptions that are raised in a
 # callback of the garbage collector, and distributed registers such a callback.
 _is_interrupted = threading.Event()
@@ -95,20 +99,18 @@ class Passes:
         limits = self.memory_limits
         return _SHARE_TO_KEEP * sum(limits) if all(limits) else inf
 
-    def each(
-        self, function: Callable[..., Any], *columns: Sequence[Any], state: Any = None
-    ) -> list[Any]:
-        """Return a task ``function(*entries, state)`` for every partition.
+    def each(self, function: Function, /, *columns: Column, **shared: Any) -> Tasks:
+        """Return a task ``function(*entries, **shared)`` for every partition.
 
-        The state is sent only once, not with every task.
+        Shared arguments are sent only once, not with every task.
         """
         # Not pure, because hashing the arguments would take longer than many tasks do.
-        task = delayed(function, pure=False)
-        shared = delayed(state, pure=False, traverse=False)
+        task = delayed(_WithShared(function), pure=False)
+        sent_once = delayed(shared, pure=False, traverse=False)
         self._held.append(columns)
-        return [task(*entries, shared) for entries in zip(*columns, strict=True)]
+        return [task(*entries, sent_once) for entries in zip(*columns, strict=True)]
 
-    def keep(self, tasks: Sequence[Any]) -> list[Any]:
+    def keep(self, tasks: Column) -> Tasks:
         """Compute results that the workers keep as inputs of later tasks."""
         if self.client is None:
             return list(persist(*tasks))
@@ -118,20 +120,16 @@ class Passes:
         self._held.append(kept)
         return kept
 
-    def exchange(
-        self,
-        split: Callable[..., Any],
-        join: Callable[..., Any],
-        tasks: Sequence[Any],
-        state: Any,
-        n_pieces: int,
-    ) -> list[Any]:
-        """Split each result into pieces; join and keep pieces with the same index."""
-        pieces = self.each(split, tasks, state=state)
+    def exchange(self, pieces: Tasks, join: Function, n_pieces: int) -> Tasks:
+        """Join and keep the pieces of all partitions that have the same index."""
         joined = delayed(join, pure=False)
         return self.keep([joined([one[k] for one in pieces]) for k in range(n_pieces)])
 
-    def results(self, name: str, tasks: Sequence[Any], *, reads_x: bool = False) -> Any:
+    def run(self, name: str, function: Function, /, *columns: Column, **shared: Any) -> Any:
+        """Apply a function to every partition, as `each` does, and return the results."""
+        return self.results(name, self.each(function, *columns, **shared))
+
+    def results(self, name: str, tasks: Column, *, reads_x: bool = False) -> Any:
         """Run tasks and return their results in order."""
         self._show(name, 0, len(tasks))
         self.n_passes += reads_x
@@ -149,7 +147,7 @@ class Passes:
         self._held.clear()
         return found
 
-    def _compute(self, client: Client, name: str, tasks: Sequence[Any]) -> list[Any]:
+    def _compute(self, client: Client, name: str, tasks: Column) -> list[Any]:
         futures = client.compute(list(tasks))
         # A closing client accepts tasks but never reports their completion.
         _check_connected(client)
@@ -171,14 +169,7 @@ class Passes:
             for future in futures:
                 future.release()
 
-    def total(
-        self,
-        name: str,
-        tasks: Sequence[Any],
-        combine: Callable[[list[Any]], Any],
-        *,
-        reads_x: bool = False,
-    ) -> Any:
+    def total(self, name: str, tasks: Column, combine: Function, *, reads_x: bool = False) -> Any:
         """Run tasks and combine their results, in order."""
         # In two steps, so that neither a worker nor the client ever holds all results.
         size = max(isqrt(len(tasks)), _MIN_FAN_IN)
@@ -194,23 +185,33 @@ class ReturnInvalid:
     returned error is raised only once, on the client.
     """
 
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self._function = function
-        self.__name__ = function.__name__  # used by Dask to name tasks
+    def __init__(self, function: Function) -> None:
+        self._function, self.__name__ = function, function.__name__  # Dask's name of the task
 
-    def __call__(self, *arguments: Any) -> Any:
+    def __call__(self, *arguments: Any, **shared: Any) -> Any:
         """Call the function, or return the first argument that is such an error."""
         for argument in arguments:
             if isinstance(argument, _Invalid):
                 return argument
         try:
-            return self._function(*arguments)
+            return self._function(*arguments, **shared)
         except (TypeError, ValueError) as error:
             return _Invalid(error)
 
 
 class _Invalid(NamedTuple):
     error: Exception
+
+
+class _WithShared:
+    """Wrapper of a function that takes its shared keyword arguments as a dictionary."""
+
+    def __init__(self, function: Function) -> None:
+        self._function, self.__name__ = function, function.__name__
+
+    def __call__(self, *arguments: Any) -> Any:
+        *entries, shared = arguments
+        return self._function(*entries, **shared)
 
 
 def _interrupt(*signal_and_frame: Any) -> None:

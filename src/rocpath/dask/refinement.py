@@ -49,7 +49,8 @@ def refine(
     row_weights = [0.5 / one if best.is_balanced else 1.0 / sum(totals) for one in totals]
 
     def sums(coef: NDArray[np.float64]) -> LossSums:
-        tasks = rows.each(_loss_sums, state=(problem, positives, row_weights, coef))
+        given = {"problem": problem, "positives": positives, "row_weights": row_weights}
+        tasks = rows.passes.each(_loss_sums, rows.tasks, coef=coef, **given)
         total: LossSums = rows.passes.total("refitting to all rows", tasks, _add, reads_x=True)
         return total
 
@@ -66,12 +67,15 @@ def _auc(
 
 
 def _loss_sums(
-    rows: Partition, state: tuple[ConvexProblem, NDArray[Any], list[float], NDArray[np.float64]]
+    rows: Partition,
+    problem: ConvexProblem,
+    positives: NDArray[Any],
+    row_weights: list[float],
+    coef: NDArray[np.float64],
 ) -> LossSums:
     """Sum the loss and its derivatives over the rows of a partition."""
-    problem, positives, (of_negative, of_positive), coef = state
     is_positive = np.isin(rows.y, positives)
-    weight = np.where(is_positive, of_positive, of_negative)
+    weight = np.take(row_weights, is_positive.astype(np.intp))
     convex = problem._replace(
         X=rows.X, sign=np.where(is_positive, 1.0, -1.0), sample_weight=weight * rows.weight
     )

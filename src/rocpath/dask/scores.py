@@ -57,8 +57,9 @@ class PartitionedScores(NamedTuple):
         """Return the given scores, or the scores of a linear model."""
         units = common_units(rows, positives)
         n_positives = int(rows.class_counts[np.isin(rows.classes, positives)].sum())
-        tasks = rows.passes.keep(rows.each(_score, state=(positives, units, coef)))
-        return cls(rows.passes, tasks, sum(rows.n_rows), n_positives, units)
+        passes = rows.passes
+        scored = passes.each(_score, rows.tasks, positives=positives, units=units, coef=coef)
+        return cls(passes, passes.keep(scored), sum(rows.n_rows), n_positives, units)
 
     @classmethod
     def read(cls, passes: Passes, y: Any, scores: Any, **others: Any) -> Self:
@@ -81,8 +82,8 @@ class PartitionedScores(NamedTuple):
     def splitters(self, n_bins: int) -> NDArray[np.float64]:
         """Select distinct scores that split all scores into bins of similar size."""
         n_sampled = max(_MIN_SAMPLES, _SAMPLES_PER_BIN * n_bins) // len(self.tasks) + 16
-        tasks = self.passes.each(_sample, self.tasks, state=(self.name, n_sampled))
-        samples = self.passes.results("sampling scores", tasks)
+        given = {"name": self.name, "n_sampled": n_sampled}
+        samples = self.passes.run("sampling scores", _sample, self.tasks, **given)
         # All samples have the same size, so those of large partitions get more weight.
         score = np.concatenate([one for one, _ in samples])
         weight = np.concatenate([np.full(one.size, each) for one, each in samples])
@@ -99,7 +100,7 @@ class PartitionedScores(NamedTuple):
 
     def bins_between(self, edge: NDArray[np.float64]) -> ScoreBins:
         """Sum weights in bins that start at the edges, in one pass."""
-        tasks = self.passes.each(_sum_bins, self.tasks, state=(self.name, edge))
+        tasks = self.passes.each(_sum_bins, self.tasks, name=self.name, edge=edge)
         bins: ScoreBins = self.passes.total("counting scores", tasks, _combine)
         return bins
 
@@ -114,8 +115,9 @@ class GroupedRows(NamedTuple):
     def of(cls, scores: PartitionedScores) -> Self | None:
         """Shuffle rows by group; return None if each row is its own group."""
         passes, n_pieces = scores.passes, scores.n_buckets
-        tasks = passes.exchange(_split_groups, Partition.join, scores.tasks, n_pieces, n_pieces)
-        n_groups = sum(passes.results("counting groups", passes.each(_count_groups, tasks)))
+        pieces = passes.each(_split_groups, scores.tasks, n_pieces=n_pieces)
+        tasks = passes.exchange(pieces, Partition.join, n_pieces)
+        n_groups = sum(passes.run("counting groups", _count_groups, tasks))
         if n_groups < 2:
             raise ValueError("groups must have at least two different values, got one.")
         if n_groups > _MAX_GROUPS:
@@ -126,24 +128,21 @@ class GroupedRows(NamedTuple):
 
 
 def _score(
-    rows: Partition, state: tuple[NDArray[Any], WeightUnits, NDArray[np.float64] | None]
+    rows: Partition, positives: NDArray[Any], units: WeightUnits, coef: NDArray[np.float64] | None
 ) -> Partition:
-    positives, units, coef = state
     score = rows.X.astype(np.float64, copy=False) if coef is None else row_products(rows.X, coef)
-    jump = label_jumps(rows, (positives, units))
+    jump = label_jumps(rows, positives, units)
     return Partition(score, jump, None, rows.other_scores, rows.groups)
 
 
-def _sample(rows: Partition, state: tuple[str, int]) -> tuple[NDArray[np.float64], float]:
-    name, n_sampled = state
+def _sample(rows: Partition, name: str, n_sampled: int) -> tuple[NDArray[np.float64], float]:
     score = getattr(rows, name)
     # Evenly spaced rows, so that results are reproducible.
     sample = score[:: max(score.size // n_sampled, 1)]
     return sample, score.size / max(sample.size, 1)
 
 
-def _sum_bins(rows: Partition, state: tuple[str, NDArray[np.float64]]) -> ScoreBins:
-    name, edge = state
+def _sum_bins(rows: Partition, name: str, edge: NDArray[np.float64]) -> ScoreBins:
     score, n_bins = getattr(rows, name), edge.size + 1
     low, high = np.full(n_bins, np.inf), np.full(n_bins, -np.inf)
     bins = ScoreBins(edge, low, high, np.empty((2, 3, n_bins)))
@@ -174,5 +173,5 @@ def _split_groups(rows: Partition, n_pieces: int) -> list[Partition]:
     return [rows.take(np.flatnonzero(piece == k)) for k in range(n_pieces)]
 
 
-def _count_groups(rows: Partition, _: None) -> int:
+def _count_groups(rows: Partition) -> int:
     return int(np.unique(np.asarray(rows.groups)).size)

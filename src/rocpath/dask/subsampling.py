@@ -30,7 +30,8 @@ def subsample(rows: PartitionedRows, seed: int) -> Partition:
     limit = np.minimum(share * 2.0**64, 2.0**64 - 2048).astype(np.uint64)
     limit[share == 1.0] = np.iinfo(np.uint64).max
     first_row = np.cumsum([0, *rows.n_rows[:-1]]).tolist()
-    tasks = rows.each(_sample, first_row, state=(rows.classes, limit, seed))
+    given = {"classes": rows.classes, "limit": limit, "seed": seed}
+    tasks = rows.passes.each(_sample, rows.tasks, first_row, **given)
     found = rows.passes.results("sampling rows", tasks, reads_x=True)
     hashes = np.concatenate([one for one, _ in found])
     sample = Partition.join([one for _, one in found])
@@ -59,10 +60,9 @@ def row_hashes(first_row: int, n_rows: int, seed: int) -> NDArray[np.uint64]:
 
 
 def _sample(
-    rows: Partition, first_row: int, state: tuple[NDArray[Any], NDArray[np.uint64], int]
+    rows: Partition, first_row: int, classes: NDArray[Any], limit: NDArray[np.uint64], seed: int
 ) -> tuple[NDArray[np.uint64], Partition]:
     """Select the rows whose hash is at most the limit of their class; return both."""
-    classes, limit, seed = state
     class_index = np.searchsorted(classes, rows.y)
     hashes = row_hashes(first_row, class_index.size, seed)
     is_sampled = hashes <= limit[class_index]

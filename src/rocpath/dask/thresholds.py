@@ -84,9 +84,8 @@ def choose_threshold(
             if wide.size == 0:
                 return point
             ranges = np.column_stack((bins.low[wide], bins.high[wide]))
-            tasks = passes.each(_scores_inside, labeled.tasks, state=ranges)
-            inside = np.concatenate(passes.results("near the threshold", tasks))
-            bins = labeled.bins_between(np.union1d(bins.low, inside))
+            inside = passes.run("near the threshold", _scores_inside, labeled.tasks, ranges=ranges)
+            bins = labeled.bins_between(np.union1d(bins.low, np.concatenate(inside)))
 
 
 def _in_units(labeled: PartitionedScores, *, is_grouped: bool) -> tuple[PartitionedScores, Unit]:
@@ -102,7 +101,7 @@ def _in_units(labeled: PartitionedScores, *, is_grouped: bool) -> tuple[Partitio
     return labeled._replace(tasks=tasks, units=WeightUnits(ClassUnit(0), ClassUnit(0))), "group"
 
 
-def _shares(rows: Partition, _: None) -> Partition:
+def _shares(rows: Partition) -> Partition:
     """Divide a weight of one equally among the rows of each group and class."""
     is_positive = rows.y > 0
     code = np.unique(np.asarray(rows.groups), return_inverse=True)[1]

@@ -39,10 +39,9 @@ class WeightUnits(NamedTuple):
 
 
 def label_jumps(
-    rows: Partition, state: tuple[NDArray[Any], WeightUnits]
+    rows: Partition, positives: NDArray[Any], units: WeightUnits
 ) -> NDArray[np.int8] | NDArray[np.int64]:
     """Return the weight of each row in units, negative for the negative class."""
-    positives, units = state
     is_positive = np.isin(rows.y, positives)
     if rows.sample_weight is None:
         return np.where(is_positive, np.int8(1), np.int8(-1))
@@ -59,29 +58,27 @@ def common_units(rows: PartitionedRows, positives: NDArray[Any]) -> WeightUnits:
         is_positive = np.isin(rows.classes, positives)
         n_positive = int(rows.class_counts[is_positive].sum())
         return WeightUnits(ClassUnit(sum(rows.n_rows) - n_positive), ClassUnit(n_positive))
-    return WeightUnits(*(_class_unit(rows, (positives, side)) for side in (False, True)))
+    return WeightUnits(*(_class_unit(rows, positives, side) for side in (False, True)))
 
 
-def _class_unit(rows: PartitionedRows, side: tuple[NDArray[Any], bool]) -> ClassUnit:
+def _class_unit(rows: PartitionedRows, positives: NDArray[Any], is_positive: bool) -> ClassUnit:
     passes = rows.passes
-    weights = passes.keep(rows.each(_class_weights, state=side))
-
-    def each(function: Any, state: Any = None) -> list[Any]:
-        found: list[Any] = passes.results("weights", passes.each(function, weights, state=state))
-        return found
-
-    smallest, total, lowest_bit = zip(*each(_jump_range), strict=True)
-    are_multiples = all(each(_are_multiples, min(smallest)))
+    side = {"positives": positives, "is_positive": is_positive}
+    weights = passes.keep(passes.each(_class_weights, rows.tasks, **side))
+    ranges = passes.run("weights", _jump_range, weights)
+    smallest, total, lowest_bit = zip(*ranges, strict=True)
+    are_multiples = all(passes.run("weights", _are_multiples, weights, unit=min(smallest)))
     unit = _core.jump_unit(min(smallest), fsum(total), min(lowest_bit), are_multiples)
-    return ClassUnit(sum(each(_count_sum, unit)), unit)
+    return ClassUnit(sum(passes.run("weights", _count_sum, weights, unit=unit)), unit)
 
 
-def _class_weights(rows: Partition, side: tuple[NDArray[Any], bool]) -> NDArray[np.float64]:
-    positives, is_positive = side
+def _class_weights(
+    rows: Partition, positives: NDArray[Any], is_positive: bool
+) -> NDArray[np.float64]:
     return rows.weight[np.isin(rows.y, positives) == is_positive]
 
 
-def _jump_range(weight: NDArray[np.float64], _: None) -> tuple[float, float, int]:
+def _jump_range(weight: NDArray[np.float64]) -> tuple[float, float, int]:
     return _core.jump_range(weight)
 
 
