@@ -85,6 +85,7 @@ def aum_loss(
     >>> loss.item(), scores.grad
     (1.0, tensor([ 0.0000,  0.5000,  0.0000, -0.5000]))
     """
+    options = LabelOptions(label_weight, ignore_index, reduction)
     if breakpoints is None:
         if target is None:
             raise ValueError("target or breakpoints must be given, got neither.")
@@ -94,15 +95,9 @@ def aum_loss(
             known = aum_of_labels(batch.score.detach(), *batch[1:3], margin)
             return KnownGradient.apply(batch.score, *known)
 
-        options = LabelOptions(label_weight, ignore_index, reduction)
         return loss_of_labels(compute, scores, target, sample_weight, options)
-    of_labels = {
-        "target": target,
-        "sample_weight": sample_weight,
-        "label_weight": label_weight,
-        "ignore_index": ignore_index,
-    }
-    for name, given in of_labels.items():
+    names = ("target", "sample_weight", "label_weight", "ignore_index")
+    for name, given in zip(names, (target, sample_weight, *options[:2]), strict=True):
         if given is not None:
             raise ValueError(f"{name} must not be given together with breakpoints.")
     score = checked_scores(scores)
@@ -146,9 +141,6 @@ class AUMLoss(LabelLoss):
     ['threshold']
     """
 
-    label_weight: Tensor | None
-    ignore_index: int | None
-    reduction: Reduction
     margin: float
     _share: Tensor
 
@@ -161,18 +153,16 @@ class AUMLoss(LabelLoss):
         ignore_index: int | None = None,
         reduction: Reduction = "mean",
     ) -> None:
-        super().__init__(
-            aum_loss, label_weight, margin=margin, ignore_index=ignore_index, reduction=reduction
-        )
+        options = LabelOptions(label_weight, ignore_index, reduction)
+        super().__init__(aum_loss, options, margin=margin)
         self.positive_share = positive_share
         if positive_share is not None:
-            shares = np.ravel(positive_share).tolist()
-            checked = [share_between("positive_share", one) for one in shares]
-            # One threshold for each label, or one that all labels share.
-            shape = np.shape(positive_share)
-            share = torch.tensor(checked, dtype=torch.float64).reshape(shape)
+            for one in np.ravel(positive_share).tolist():
+                share_between("positive_share", one)
+            share = torch.tensor(positive_share, dtype=torch.float64)
             self.register_buffer("_share", share, persistent=False)
-            self.threshold = nn.Parameter(torch.zeros(shape))
+            # One threshold for each label, or one that all labels share.
+            self.threshold = nn.Parameter(torch.zeros(share.shape))
 
     def forward(
         self, scores: Tensor, target: Tensor, sample_weight: Tensor | None = None
@@ -180,13 +170,14 @@ class AUMLoss(LabelLoss):
         """Compute the loss of a batch."""
         if self.positive_share is None:
             return super().forward(scores, target, sample_weight)
+        options = LabelOptions(self.label_weight, self.ignore_index, self.reduction)
         return loss_of_labels(
             self._each_label,
             scores,
             target,
             sample_weight,
-            LabelOptions(self.label_weight, self.ignore_index, self.reduction),
-            is_defined=lambda batch: _n_counted(batch) > 0,
+            options,
+            lambda one: _n_counted(one) > 0,
         )
 
     def _each_label(self, batch: Batch) -> Tensor:

@@ -85,25 +85,19 @@ def _(score: Tensor, *_: object) -> tuple[Tensor, Tensor]:
 
 
 @aum_of_labels.register_vmap
-def _(
-    info: Any,
-    in_dims: Any,
-    score: Tensor,
-    is_positive: Tensor,
-    weight: Tensor | None,
-    margin: float,
-) -> Any:
-    columns = [
-        one.movedim(dim, 0) if dim is not None else one
-        for one, dim in zip((score, is_positive, weight), in_dims[:3], strict=True)
-        if one is not None
+def _(info: Any, in_dims: Any, *arguments: Any) -> Any:
+    *columns, margin = arguments
+    moved = [
+        one if dim is None else one.movedim(dim, 0)
+        for one, dim in zip(columns, in_dims[:3], strict=True)
     ]
     shape = torch.broadcast_shapes(
-        (info.batch_size, *[1] * (columns[0].ndim - 1)), *(one.shape for one in columns)
+        (info.batch_size, *[1] * (moved[0].ndim - 1)),
+        *(one.shape for one in moved if one is not None),
     )
     # Merge all leading axes, of batches and of labels, into one.
-    rows = [one.expand(shape).reshape(-1, shape[-1]) for one in columns]
-    area, slope = aum_of_labels(*rows, *[None] * (weight is None), margin)
+    rows = [None if one is None else one.expand(shape).reshape(-1, shape[-1]) for one in moved]
+    area, slope = aum_of_labels(*rows, margin)
     return (area.reshape(shape[:-1]), slope.reshape(shape)), (0, 0)
 
 
@@ -144,24 +138,13 @@ def _aum_by_sorting(threshold: Tensor, fp: Tensor, tp: Tensor) -> tuple[Tensor, 
     fn_sum = tp_sum[..., -1:] - tp_sum
     # The paper's sum (AUM_init): M_b times the gap between neighboring thresholds.
     area = (torch.minimum(fp_sum, fn_sum)[..., 1:-1] * ordered.diff(dim=-1)).sum(-1)
-    # Tied lines form one group; take the sums before its first and after its last line.
-    before, after = (
-        (fp_sum.gather(-1, place), fn_sum.gather(-1, place))
-        for right in (False, True)
-        for place in [torch.searchsorted(ordered, ordered, right=right)]
-    )
-    slope = _mean_change(before, after, fp, tp)
+    # Tied lines form one group. A line moves below its group if its prediction increases,
+    # and above it if its prediction decreases; take the mean of both changes of min(FP, FN).
+    changes = []
+    for is_above, sign in ((False, 1.0), (True, -1.0)):
+        place = torch.searchsorted(ordered, ordered, right=is_above)
+        fp_there, fn_there = fp_sum.gather(-1, place), fn_sum.gather(-1, place)
+        moved = torch.minimum(fp_there + sign * fp, fn_there - sign * tp)
+        changes.append(sign * (moved - torch.minimum(fp_there, fn_there)))
+    slope = 0.5 * (changes[0] + changes[1])
     return area, torch.zeros_like(slope).scatter(-1, order, slope)
-
-
-def _mean_change(
-    before: tuple[Tensor, Tensor], after: tuple[Tensor, Tensor], fp: Tensor, tp: Tensor
-) -> Tensor:
-    """Return the change of min(FP, FN) at one line of a tied group.
-
-    The line moves below the group if its prediction increases, and above it if its
-    prediction decreases; the result is the mean of both changes.
-    """
-    right = torch.minimum(before[0] + fp, before[1] - tp) - torch.minimum(*before)
-    left = torch.minimum(*after) - torch.minimum(after[0] - fp, after[1] + tp)
-    return 0.5 * (left + right)

@@ -42,29 +42,35 @@ class Batch(NamedTuple):
 class LabelLoss(nn.Module):
     """A loss function as a module, with its settings as attributes."""
 
+    label_weight: Tensor | None
+
     def __init__(
-        self, function: Callable[..., Tensor], label_weight: Tensor | None, **settings: Any
+        self, function: Callable[..., Tensor], options: LabelOptions, **settings: Any
     ) -> None:
         super().__init__()
-        self._function, self._names = function, tuple(settings)
+        label_weight, self.ignore_index, self.reduction = options
         if label_weight is not None:
             _check_tensor("label_weight", label_weight)
         self.register_buffer("label_weight", label_weight)
         for name, value in settings.items():
             setattr(self, name, value)
+        self._function, self._names = function, (*settings, "ignore_index", "reduction")
         # Invalid settings raise here, not in the first training step.
-        function(torch.zeros(1), torch.zeros(1), **settings)
+        function(torch.zeros(1), torch.zeros(1), **self._settings())
+
+    def _settings(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self._names}
 
     def forward(
         self, scores: Tensor, target: Tensor, sample_weight: Tensor | None = None
     ) -> Tensor:
         """Compute the loss of a batch."""
-        settings = {name: getattr(self, name) for name in ("label_weight", *self._names)}
-        return self._function(scores, target, sample_weight=sample_weight, **settings)
+        weights = {"sample_weight": sample_weight, "label_weight": self.label_weight}
+        return self._function(scores, target, **weights, **self._settings())
 
     def extra_repr(self) -> str:
         """Describe the settings."""
-        return ", ".join(f"{name}={getattr(self, name)!r}" for name in self._names)
+        return ", ".join(f"{name}={value!r}" for name, value in self._settings().items())
 
 
 def loss_of_labels(
@@ -107,7 +113,7 @@ def checked_batch(
     if options.ignore_index is not None:
         is_ignored = target == options.ignore_index
         target = target.masked_fill(is_ignored, 0)
-    weight = _checked_weight(scores, sample_weight, score.dtype)
+    weight = None if sample_weight is None else _checked_weight(scores, sample_weight)
     label_weight = options.label_weight
     if label_weight is not None:
         _check_tensor("label_weight", label_weight)
@@ -119,7 +125,7 @@ def checked_batch(
             )
     is_positive = checked_labels(target, weight, label_weight)
     columns = [is_positive, weight, is_ignored]
-    batch = Batch(score, *(_examples_last(one, score) for one in columns))  # type: ignore[arg-type]
+    batch = Batch(score, *(one if one is None else _examples_last(one) for one in columns))  # type: ignore[arg-type]
     if batch.is_ignored is None:
         return batch
     # Ignored entries have weight 0, and their score may be any value, even NaN.
@@ -142,11 +148,14 @@ def checked_scores(scores: Tensor) -> Tensor:
         )
     if scores.numel() == 0:
         raise ValueError(f"scores must have at least one entry, got shape {tuple(scores.shape)}.")
+    return _examples_last(scores.to(full_precision(scores.device)))
+
+
+def full_precision(device: torch.device) -> torch.dtype:
+    """Return float64, or float32 on devices without float64."""
     # In float32, sums of a million shares would lose the small ones; but Apple's GPUs
     # do not support float64.
-    has_float64 = scores.device.type != "mps"
-    score = scores.to(torch.float64 if has_float64 else torch.float32)
-    return score.reshape(-1) if score.ndim == 1 or score.shape[1] == 1 else score.t()
+    return torch.float32 if device.type == "mps" else torch.float64
 
 
 def class_shares(batch: Batch) -> tuple[Tensor, Tensor]:
@@ -210,11 +219,11 @@ def checked_labels(target: Tensor, weight: Tensor | None, label_weight: Tensor |
         is_positive = target.to(torch.bool, copy=True)
         if target.dtype != torch.bool:
             is_label = ~is_positive.logical_and(target != 1)
-            _check_all("target must be 0 or 1", target, is_label, _SOFT_LABELS)
+            check_all("target must be 0 or 1", target, is_label, _SOFT_LABELS)
         for name, one in (("sample_weight", weight), ("label_weight", label_weight)):
             if one is not None:
                 is_valid = (one >= 0) & torch.isfinite(one)
-                _check_all(f"{name} must be finite and non-negative", one, is_valid)
+                check_all(f"{name} must be finite and non-negative", one, is_valid)
                 if not bool(one.any()):
                     raise ValueError(f"{name} must have a positive entry, got only 0.")
         return is_positive
@@ -230,26 +239,21 @@ def _(info: Any, in_dims: Any, *arguments: Any) -> Any:
     return checked_labels(*arguments), in_dims[0]
 
 
-def _checked_weight(
-    scores: Tensor, sample_weight: Tensor | None, dtype: torch.dtype
-) -> Tensor | None:
-    if sample_weight is None:
-        return None
+def _checked_weight(scores: Tensor, sample_weight: Tensor) -> Tensor:
     _check_tensor("sample_weight", sample_weight)
     # If there is one weight for each example, it applies to all of its labels.
     if scores.ndim == 2 and sample_weight.shape == scores.shape[:1]:
         sample_weight = sample_weight[:, None].expand(scores.shape)
     _check_tensor("sample_weight", sample_weight, scores.shape)
-    return sample_weight.detach().to(dtype)
+    return sample_weight.detach().to(full_precision(scores.device))
 
 
-def _examples_last(column: Tensor | None, score: Tensor) -> Tensor | None:
-    if column is None:
-        return None
-    return column.reshape(-1) if score.ndim == 1 else column.t()
+def _examples_last(column: Tensor) -> Tensor:
+    return column.reshape(-1) if column.ndim == 1 or column.shape[1] == 1 else column.t()
 
 
-def _check_all(rule: str, tensor: Tensor, is_valid: Tensor, remedy: str = "") -> None:
+def check_all(rule: str, tensor: Tensor, is_valid: Tensor, remedy: str = "") -> None:
+    """Raise an error with the first entry that is not valid."""
     if not bool(is_valid.all()):
         first = (~is_valid).nonzero()[0].tolist()
         value = tensor[tuple(first)].item()

@@ -10,10 +10,13 @@ until the best bound is attained.
 from __future__ import annotations
 
 import heapq
+from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from torch import Tensor, nn
 
 import rocpath._core as _core
 from rocpath.arguments import nonnegative_number, one_of
@@ -23,15 +26,7 @@ from rocpath.lines import Lines
 from rocpath.roc import auc, aum
 from rocpath.search_results import BestStep, StepPath
 from rocpath.torch.moved_layer import MovedLayer
-from rocpath.torch.relu_rays import RowLines
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import ArrayLike, NDArray
-    from torch import Tensor, nn
-
-    from rocpath.torch.relu_rays import Kinks
+from rocpath.torch.relu_rays import Kinks, RowLines, Vector
 
 _NARROW = 1e-6  # width of a window, relative to its end, below which ties are resolved
 
@@ -284,9 +279,7 @@ class _Search:
         self._evaluate(step)
         return window._replace(bound=-max(float(smallest), 0.0), step=step)
 
-    def _inner_tolerance(
-        self, window: _Window, intercept: NDArray[np.float64], slope: NDArray[np.float64]
-    ) -> float:
+    def _inner_tolerance(self, window: _Window, intercept: Vector, slope: Vector) -> float:
         """Return the tolerance of a search over lines, a fraction of the lines' error.
 
         With kinks it does not depend on ``tol``, so that a smaller ``tol`` only continues
@@ -301,9 +294,7 @@ class _Search:
         error = auc(self._bp, intercept + slope * middle) - self._evaluate(middle)
         return max(0.25 * error, 0.0)
 
-    def _relaxed(
-        self, window: _Window
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
+    def _relaxed(self, window: _Window) -> tuple[Vector, Vector, NDArray[np.bool_]]:
         """Return lines above positives and below negatives, and whether rows have kinks."""
         low, high, lines, kinks = window[:4]
         kink, bend = np.clip(kinks.step, low, high), kinks.slope_change

@@ -14,7 +14,7 @@ from rocpath.auc_statistics.intervals import auc_interval
 from rocpath.auc_statistics.results import AUCInterval
 from rocpath.breakpoints import ErrorBreakpoints
 from rocpath.roc import auc
-from rocpath.torch.batch import checked_batch
+from rocpath.torch.batch import check_all, checked_batch, full_precision
 
 try:
     from torchmetrics import Metric
@@ -85,11 +85,9 @@ class BinaryAUC(Metric):
         self.standardized = standardized
         self.buckets = buckets
         if buckets:
-            size = (2, _N_BUCKETS)
-            zeros = torch.zeros(size, dtype=torch.float64)
-            self.add_state("bucket_weight", zeros, dist_reduce_fx="sum")
-            count = torch.zeros((), dtype=torch.float64)
-            self.add_state("n_rounded", count, dist_reduce_fx="sum")
+            for name, shape in (("bucket_weight", (2, _N_BUCKETS)), ("n_rounded", ())):
+                zeros = torch.zeros(shape, dtype=torch.float64)
+                self.add_state(name, zeros, dist_reduce_fx="sum")
         else:
             self.add_state("score", [], dist_reduce_fx="cat")
             # The weight, with a minus sign for negatives: one byte per example without weights.
@@ -113,10 +111,7 @@ class BinaryAUC(Metric):
                 "scores must have one column, got shape "
                 f"{tuple(scores.shape)}; use one BinaryAUC for each label."
             )
-        if not bool(torch.isfinite(batch.score).all()):
-            first = int((~torch.isfinite(batch.score)).nonzero()[0])
-            value = batch.score[first].item()
-            raise ValueError(f"scores must be finite, got {value} at index {first}.")
+        check_all("scores must be finite", batch.score, torch.isfinite(batch.score))
         score, is_positive, weight = batch.score.detach(), *batch[1:3]
         signed = 2 * is_positive.to(torch.int8) - 1
         if weight is not None:
@@ -160,9 +155,7 @@ class BinaryAUC(Metric):
                 is_positive, sample_weight=weight, denominator="count" if weight is None else "rate"
             )
             value = auc(bp, score, max_fpr=self.max_fpr, standardized=self.standardized)
-        has_float64 = self.device.type != "mps"
-        dtype = torch.float64 if has_float64 else torch.float32
-        return torch.tensor(value, dtype=dtype, device=self.device)
+        return torch.tensor(value, dtype=full_precision(self.device), device=self.device)
 
     def compute_interval(self, *, confidence: float = 0.95) -> AUCInterval:
         """Compute the AUC of all batches with a confidence interval.

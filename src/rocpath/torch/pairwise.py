@@ -116,10 +116,5 @@ class PairwiseSquaredHinge(LabelLoss):
         ignore_index: int | None = None,
         reduction: Reduction = "mean",
     ) -> None:
-        super().__init__(
-            pairwise_squared_hinge,
-            label_weight,
-            margin=margin,
-            ignore_index=ignore_index,
-            reduction=reduction,
-        )
+        options = LabelOptions(label_weight, ignore_index, reduction)
+        super().__init__(pairwise_squared_hinge, options, margin=margin)

@@ -90,8 +90,7 @@ class Metric(nn.Module):
         for state in reversed(states):
             self.merge_state(state)
         yield
-        for name, state in own.items():
-            setattr(self, name, state)
+        self.set_extra_state(own)
 
     def get_extra_state(self) -> dict[str, Any]:
         """Return the states, so that an interrupted evaluation can be resumed."""

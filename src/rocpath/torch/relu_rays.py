@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+Vector = NDArray[np.float64]
+
 _CHUNK = 2**20  # number of lines of inner layers in memory at once
 
 

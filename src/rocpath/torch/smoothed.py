@@ -96,11 +96,9 @@ def smoothed_auc_loss(
                 negative = _highest(score, negative, max_fpr)
             return wrong(score, positive, negative, width)
 
-        columns = batch.score, *class_shares(batch)
-        loss = (
-            of_label(*columns) if batch.score.ndim == 1 else torch.stack([*map(of_label, *columns)])
-        )
-        return nan_unless_finite(loss, batch.score)
+        columns = map(torch.atleast_2d, (batch.score, *class_shares(batch)))
+        losses = torch.stack([of_label(*label) for label in zip(*columns, strict=True)])
+        return nan_unless_finite(losses.reshape(batch.score.shape[:-1]), batch.score)
 
     return loss_of_labels(compute, scores, target, sample_weight, options)
 
@@ -135,14 +133,8 @@ class SmoothedAUCLoss(LabelLoss):
         ignore_index: int | None = None,
         reduction: Reduction = "mean",
     ) -> None:
-        super().__init__(
-            smoothed_auc_loss,
-            label_weight,
-            width=width,
-            max_fpr=max_fpr,
-            ignore_index=ignore_index,
-            reduction=reduction,
-        )
+        options = LabelOptions(label_weight, ignore_index, reduction)
+        super().__init__(smoothed_auc_loss, options, width=width, max_fpr=max_fpr)
 
 
 def _highest(score: Tensor, negative: Tensor, max_fpr: float) -> Tensor:
