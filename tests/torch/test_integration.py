@@ -9,7 +9,7 @@ import rocpath as rp
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 import rocpath.torch as rt  # noqa: E402
-from rocpath.torch.aum_operators import aum_of_labels  # noqa: E402
+from rocpath.torch.aum import aum_of_labels  # noqa: E402
 from rocpath.torch.batch import checked_labels  # noqa: E402
 
 LOSSES = {

@@ -237,7 +237,7 @@ def test_the_grid_agrees_with_the_pairs(monkeypatch, width, max_fpr):
     scores = rng.normal(size=3000) + target.numpy()
     args = (rt.smoothed_auc_loss, scores, target, width)
     on_grid = value_and_gradient(*args, max_fpr=max_fpr)
-    monkeypatch.setattr("rocpath.torch.smoothed._FEW", 3000)
+    monkeypatch.setattr("rocpath.torch.pair_losses._FEW", 3000)
     by_pairs = value_and_gradient(*args, max_fpr=max_fpr)
     assert on_grid[0] == pytest.approx(by_pairs[0], abs=1e-3)
     # All cells except the last selected one.

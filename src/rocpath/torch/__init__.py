@@ -8,8 +8,12 @@ not finite, the loss and its gradient are NaN, as for torch's own losses.
 from rocpath.torch.aum import AUMLoss, aum_loss
 from rocpath.torch.certified_steps import certified_step, layer_path
 from rocpath.torch.metric import BinaryAUC
-from rocpath.torch.pairwise import PairwiseSquaredHinge, pairwise_squared_hinge
-from rocpath.torch.smoothed import SmoothedAUCLoss, smoothed_auc_loss
+from rocpath.torch.pair_losses import (
+    PairwiseSquaredHinge,
+    SmoothedAUCLoss,
+    pairwise_squared_hinge,
+    smoothed_auc_loss,
+)
 
 __all__ = [
     "AUMLoss",

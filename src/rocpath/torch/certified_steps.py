@@ -25,8 +25,7 @@ from rocpath.line_search import best_auc_step, best_aum_step, sweep
 from rocpath.lines import Lines
 from rocpath.roc import auc, aum
 from rocpath.search_results import BestStep, StepPath
-from rocpath.torch.moved_layer import MovedLayer
-from rocpath.torch.relu_rays import Kinks, RowLines, Vector
+from rocpath.torch.moved_layer import Kinks, MovedLayer, RowLines, Vector
 
 _NARROW = 1e-6  # width of a window, relative to its end, below which ties are resolved
 
@@ -178,11 +177,6 @@ class _Window(NamedTuple):
     interval: tuple[float, float] = (np.nan, np.nan)
 
     @property
-    def is_narrow(self) -> bool:
-        """Whether all kinks inside are at the same step, up to rounding."""
-        return self.high - self.low <= _NARROW * min(self.high, 1e300)
-
-    @property
     def split(self) -> float | None:
         """The step at which to split, or None if that would not improve the bound."""
         kink = self.kinks.step
@@ -304,8 +298,9 @@ class _Search:
         else:
             chord, tangent = (high - kink) / (high - low), kink < 0.5 * low + 0.5 * high
         after = lines.after(kinks)
-        if window.is_narrow:
-            # A constant is the better tangent: its ties with other rows are exact.
+        if high - low <= _NARROW * min(high, 1e300):
+            # All kinks inside are at the same step, up to rounding. A constant is the better
+            # tangent: its ties with other rows are exact.
             tangent |= (after.slope == 0)[kinks.row]
             tangent &= (lines.slope != 0)[kinks.row]
         is_chord = (bend > 0) == (self._sign[kinks.row] > 0)

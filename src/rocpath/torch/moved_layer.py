@@ -1,10 +1,18 @@
-"""One linear layer of a network that moves along a direction, and the layers after it."""
+"""One linear layer of a ReLU network that moves along a direction, and its predictions.
+
+The layer moves by ``step * direction``. Its outputs are lines in the step, a ReLU
+bends a line where it crosses zero, and later layers add such functions. A prediction is
+therefore a line at step 0 and a list of kinks, at which the line changes. With upward
+bends in P and downward bends in Q, it is a difference P - Q of two convex functions,
+whatever the depth of the network and the signs of its weights.
+"""
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -13,10 +21,57 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from rocpath.arguments import check_count, positive_labels
-from rocpath.torch.relu_rays import Layer, Ray, make_ray
 
+Vector = NDArray[np.float64]
+
+_CHUNK = 2**20  # number of lines of inner layers in memory at once
 _BATCH_SIZE = 1024  # rows per forward pass of the modules before the layer
 _WITHOUT_EFFECT = (nn.Identity, nn.Dropout, nn.Flatten)  # on a matrix, in evaluation mode
+
+
+class Layer(NamedTuple):
+    """Weights and biases of a linear layer; a ReLU follows, unless it is the last."""
+
+    weight: NDArray[np.float64]
+    bias: Vector
+
+
+class Kinks(NamedTuple):
+    """Steps at which the lines of rows change, in order of the step."""
+
+    step: NDArray[Any]
+    row: NDArray[Any]
+    intercept: NDArray[Any]  # of the line after the kink
+    slope: NDArray[Any]
+    intercept_change: NDArray[Any]
+    slope_change: NDArray[Any]
+
+    def take(self, index: NDArray[Any] | slice) -> Kinks:
+        """Return a subset of the kinks."""
+        return Kinks(*(column[index] for column in self))
+
+
+class RowLines(NamedTuple):
+    """The line of each prediction."""
+
+    intercept: NDArray[Any]
+    slope: NDArray[Any]
+
+    def after(self, kinks: Kinks) -> RowLines:
+        """Return the lines after further kinks, which the last kink of each row defines."""
+        intercept, slope = self.intercept.copy(), self.slope.copy()
+        intercept[kinks.row], slope[kinks.row] = kinks.intercept, kinks.slope
+        return RowLines(intercept, slope)
+
+
+class Ray(NamedTuple):
+    """Predictions of all rows as functions of the step."""
+
+    lines: RowLines  # just after step 0
+    kinks: Kinks
+    # Bounds on the rounding errors of intercept and slope of any line of a row.
+    intercept_error: NDArray[Any]
+    slope_error: NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,10 +126,58 @@ class MovedLayer:
         return float(2.0**20 * largest / change) if largest and change else 1.0
 
     def ray(self, max_step: float) -> Ray:
-        """Return the predictions of all rows as functions of the step."""
-        return make_ray(self.features, self.source, self.layers, self.direction, max_step)
+        """Return the predictions of all rows as functions of the step.
 
-    def scores(self, step: float) -> NDArray[np.float64]:
+        Equal rows have bitwise equal lines. Time and memory are proportional to the number
+        of kinks.
+        """
+        layers, source, n_rows = self.layers, self.source, len(self.source)
+        intercept, slope = (
+            (self.features @ layer.weight.T + layer.bias)[source]
+            for layer in (layers[0], self.direction)
+        )
+        if len(layers) == 1:
+            # As in the searches for lines, these float64 lines are exact by definition.
+            kinks = Kinks(np.empty(0), np.empty(0, dtype=np.intp), *np.empty((4, 0)))
+            lines = RowLines(intercept[:, 0], slope[:, 0])
+            return Ray(lines, kinks, np.zeros(n_rows), np.zeros(n_rows))
+        starts, ends = np.zeros(n_rows), np.full(n_rows, max_step)
+        segments = _Segments(np.arange(n_rows), starts, ends, intercept, slope)
+        # Inner layers hold all lines of a row for each of its kinks.
+        size = max(1, _CHUNK // slope.shape[1] ** min(len(layers) - 1, 2))
+        parts = []
+        for begin in range(0, n_rows, size):
+            chunk = _Segments(*(column[begin : begin + size] for column in segments))
+            parts.append(_sum_of_units(_through_layers(chunk, layers[1:-1]), layers[-1]))
+        lines, kinks = (
+            kind(*map(np.concatenate, zip(*some, strict=True)))
+            for kind, some in zip((RowLines, Kinks), zip(*parts, strict=True), strict=True)
+        )
+        n_kinks = np.bincount(kinks.row, minlength=1).max()
+        errors = (error[source] for error in self._rounding_errors(n_kinks))
+        return Ray(lines, kinks.take(np.argsort(kinks.step, kind="stable")), *errors)
+
+    def _rounding_errors(self, n_kinks: int) -> tuple[Vector, Vector]:
+        """Bound the rounding errors of the intercept and the slope of any line of a row.
+
+        The error of a sum of n products is at most n rounding errors of the sum of their
+        absolute values. Later layers multiply it by at most their absolute weights. A chord
+        adds the changes at up to ``n_kinks`` kinks.
+        """
+        factor, later_bias, n_terms = np.ones(1), 0.0, 64.0 + n_kinks
+        for layer in self.layers[:0:-1]:
+            later_bias += float(factor @ np.abs(layer.bias))
+            factor = factor @ np.abs(layer.weight)
+            n_terms += layer.weight.shape[1]
+        length = np.linalg.norm(self.features, axis=1)
+        intercept, slope = (
+            length * (factor @ np.linalg.norm(layer.weight, axis=1)) + factor @ np.abs(layer.bias)
+            for layer in (self.layers[0], self.direction)
+        )
+        relative = 8.0 * len(self.layers) * (n_terms + self.features.shape[1]) * 2.0**-53
+        return relative * (intercept + later_bias), relative * slope
+
+    def scores(self, step: float) -> Vector:
         """Return the predictions of a forward pass at a step, identical for equal rows."""
         moved = Layer(
             *(one + step * move for one, move in zip(self.layers[0], self.direction, strict=True))
@@ -84,6 +187,111 @@ class MovedLayer:
             inputs = functional.relu(output) if number else output
             output = functional.linear(inputs, *map(torch.from_numpy, layer))
         return output[:, 0].numpy()[self.source]
+
+
+class _Segments(NamedTuple):
+    """Ranges of steps in which the inputs of a ReLU are lines."""
+
+    row: NDArray[Any]
+    low: NDArray[Any]
+    high: NDArray[Any]
+    intercept: NDArray[Any]  # (n_segments, n_units)
+    slope: NDArray[Any]
+
+    def zeros(self) -> NDArray[Any]:
+        """Return the step at which each unit crosses zero; NaN or infinite if it does not."""
+        with np.errstate(all="ignore"):
+            step = -self.intercept / self.slope
+        step[(step == 0) & (self.intercept != 0)] = 5e-324  # underflow is not a kink at 0
+        return step
+
+    def is_active(self, zero: NDArray[Any]) -> NDArray[Any]:
+        """Return whether each unit is positive just after the start of its segment."""
+        has_crossed = zero <= self.low[:, None]
+        return np.where(
+            self.slope == 0, self.intercept > 0, np.where(self.slope > 0, has_crossed, ~has_crossed)
+        )
+
+    def has_kink(self, zero: NDArray[Any]) -> NDArray[Any]:
+        """Return whether each unit crosses zero inside its segment."""
+        return (zero > self.low[:, None]) & (zero < self.high[:, None])
+
+
+def _through_layers(segments: _Segments, layers: list[Layer]) -> _Segments:
+    """Split segments at the kinks of a ReLU and apply the next linear layer, repeatedly."""
+    for layer in layers:
+        zero = segments.zeros()
+        has_kink = segments.has_kink(zero)
+        within, _ = np.nonzero(has_kink)
+        kink = zero[has_kink]
+        kink = kink[np.lexsort((kink, within))]
+        # Each kink ends one piece of its segment and begins the next.
+        n_pieces = 1 + has_kink.sum(axis=1)
+        first = np.cumsum(n_pieces) - n_pieces
+        low = np.insert(kink, first - np.arange(len(first)), segments.low)
+        high = np.insert(kink, first + n_pieces - 1 - np.arange(len(first)), segments.high)
+        source = np.repeat(np.arange(len(first)), n_pieces)
+        # Equal kinks leave empty pieces between them; a first piece may be a single step.
+        is_piece = (low < high) | (low == segments.low[source])
+        source, low, high = source[is_piece], low[is_piece], high[is_piece]
+        pieces = _Segments(
+            segments.row[source], low, high, segments.intercept[source], segments.slope[source]
+        )
+        is_active = pieces.is_active(zero[source])
+        segments = pieces._replace(
+            intercept=(pieces.intercept * is_active) @ layer.weight.T + layer.bias,
+            slope=(pieces.slope * is_active) @ layer.weight.T,
+        )
+    return segments
+
+
+def _sum_of_units(segments: _Segments, last: Layer) -> tuple[RowLines, Kinks]:
+    """Return the first line of each row, and the kinks of the weighted sum of ReLUs."""
+    is_used = last.weight[0] != 0
+    weight = last.weight[0][is_used]
+    segments = segments._replace(
+        intercept=segments.intercept[:, is_used], slope=segments.slope[:, is_used]
+    )
+    zero = segments.zeros()
+    is_active, is_moving = segments.is_active(zero), segments.slope != 0
+    within, unit = np.nonzero(segments.has_kink(zero))
+    order = np.lexsort((zero[within, unit], within))
+    within, unit = within[order], unit[order]
+    # A unit that becomes active adds its line; a unit that becomes inactive removes it.
+    sign = np.sign(segments.slope[within, unit])
+    n_lines = 1 + np.bincount(within, minlength=len(segments.row))
+    source = np.repeat(np.arange(n_lines.size), n_lines)
+    is_start = np.diff(source, prepend=-1) != 0
+    place = np.arange(n_lines.max()) < n_lines[:, None]
+
+    def sums(unit_value: NDArray[Any], start: float) -> NDArray[Any]:
+        """Sum over the active units, at the start of each segment and after its kinks."""
+        change = np.empty(source.size)
+        change[is_start] = np.where(is_active, unit_value, 0.0).sum(axis=1) + start
+        change[~is_start] = sign * unit_value[within, unit]
+        table = np.zeros(place.shape)
+        table[place] = change
+        return table.cumsum(axis=1)[place]
+
+    # Without a moving unit the line is constant: its ties with other rows are exact.
+    constant = np.where(is_active & ~is_moving, segments.intercept * weight, 0.0).sum(axis=1)
+    is_constant = sums(is_moving.astype(np.float64), 0.0) == 0
+    intercept = np.where(
+        is_constant,
+        (constant + last.bias[0])[source],
+        sums(segments.intercept * weight, last.bias[0]),
+    )
+    slope = np.where(is_constant, 0.0, sums(segments.slope * weight, 0.0))
+    step = np.empty(source.size)
+    step[is_start], step[~is_start] = segments.low, zero[within, unit]
+    row = segments.row[source]
+    is_first = np.diff(row, prepend=-1) != 0
+    kinks = Kinks(
+        step, row, intercept, slope, np.diff(intercept, prepend=0), np.diff(slope, prepend=0)
+    )
+    # Most kinks of inner layers do not reach the output.
+    is_kink = ~is_first & ((kinks.intercept_change != 0) | (kinks.slope_change != 0))
+    return RowLines(intercept[is_first], slope[is_first]), kinks.take(is_kink)
 
 
 def _split_network(network: nn.Module, layer: nn.Linear) -> tuple[list[nn.Module], list[nn.Linear]]:
