@@ -67,15 +67,12 @@ class ScoreCurve:
     @cached_property
     def spreads(self) -> list[ClassSpread]:
         """The variances of the components of positives and of negatives."""
-        blocks = self.blocks
-        columns = zip(
-            # Divided by the largest possible area, as in the model's tables.
-            (blocks.positive / self.max_fpr, blocks.negative / self.max_fpr),
-            (blocks.tp, blocks.fp),
-            self.square_sums,
-            strict=True,
-        )
-        return [ClassSpread.of(*column) for column in columns]
+        blocks, squares = self.blocks, self.square_sums
+        # Divided by the largest possible area, as in the model's tables.
+        return [
+            ClassSpread.of(blocks.positive / self.max_fpr, blocks.tp, squares[0]),
+            ClassSpread.of(blocks.negative / self.max_fpr, blocks.fp, squares[1]),
+        ]
 
     @cached_property
     def class_variances(self) -> list[float]:

@@ -60,10 +60,9 @@ def compare_auc(
     AUC 0.938 and 0.625: difference +0.3125 (95% CI -0.1016 to +0.7266), p = 0.065
     """
     sample = LabeledSample.of(y, sample_weight, positive, groups)
-    one, two = (
-        ScoreCurve.of(sample, given, name=name, max_fpr=max_fpr, confidence=confidence)
-        for name, given in (("scores", scores), ("other_scores", other_scores))
-    )
+    settings: Any = {"max_fpr": max_fpr, "confidence": confidence}
+    one = ScoreCurve.of(sample, scores, **settings)
+    two = ScoreCurve.of(sample, other_scores, name="other_scores", **settings)
     return compared(one, two, checked_margin(margin))
 
 
@@ -103,14 +102,11 @@ def compare_auc_unpaired(
     >>> rp.compare_auc_unpaired([0, 0, 1, 1], [1, 3, 2, 4], [0, 1, 0, 1], [2, 1, 3, 4])
     AUC 0.750 and 0.500: difference +0.2500 (95% CI -0.4767 to +0.7551), p = 0.68
     """
-    samples = (
-        (LabeledSample.of(y, None, positive, groups), "scores", scores),
-        (LabeledSample.of(other_y, None, positive, other_groups), "other_scores", other_scores),
-    )
-    one, two = (
-        ScoreCurve.of(sample, given, name=name, max_fpr=max_fpr, confidence=confidence)
-        for sample, name, given in samples
-    )
+    settings: Any = {"max_fpr": max_fpr, "confidence": confidence}
+    sample = LabeledSample.of(y, None, positive, groups)
+    one = ScoreCurve.of(sample, scores, **settings)
+    other = LabeledSample.of(other_y, None, positive, other_groups)
+    two = ScoreCurve.of(other, other_scores, name="other_scores", **settings)
     first, second = one.test_variance, two.test_variance
     tested = Variance(first.value + second.value, min(first.freedom, second.freedom))
     variance = one.interval.standard_error**2 + two.interval.standard_error**2

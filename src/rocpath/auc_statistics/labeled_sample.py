@@ -78,7 +78,7 @@ class LabeledSample:
         return score
 
     @cached_property
-    def counts(self) -> dict[str, int | None]:
+    def counts(self) -> dict[str, Any]:
         """Numbers of rows and groups, by their names in the results."""
         n_positives = int(np.count_nonzero(self.is_positive))
         return {

@@ -213,20 +213,20 @@ def _rate_intervals(
     rows: RankedRows, index: int, level: float, limits: Mapping[str, float], *, is_guaranteed: bool
 ) -> list[Interval]:
     """Return bounds of TPR and FPR that account for the choice of the threshold."""
-    counts = (rows.tp[index], rows.n_positive), (rows.fp[index], rows.n_negative)
     # A rank that does not depend on the scores needs no correction for selection, and
     # rows of the other class have no influence on it.
     is_rank = set(limits) in ({"max_fpr"}, {"min_tpr"})
-    if is_rank or rows.unit == "group":
-        tpr, fpr = (rows.bounds(*count, level) for count in counts)
-    else:
+
+    def bounds(count: Any, n_units: int) -> Interval:
+        if is_rank or rows.unit == "group":
+            return rows.bounds(count, n_units, level)
         # The chosen threshold is the best one partly by chance, so the bounds must hold
         # for all thresholds simultaneously.
-        (low_tpr, high_tpr), (low_fpr, high_fpr) = (
-            [float(bound[int(count)]) for bound in simultaneous_rates(n_rows, level)]
-            for count, n_rows in counts
-        )
-        tpr, fpr = (low_tpr, high_tpr), (low_fpr, high_fpr)
+        low, high = simultaneous_rates(n_units, level)
+        return float(low[int(count)]), float(high[int(count)])
+
+    tpr = bounds(rows.tp[index], rows.n_positive)
+    fpr = bounds(rows.fp[index], rows.n_negative)
     if is_rank or is_guaranteed:
         # With ties, there may be fewer errors than allowed; the bound is for the allowed ones.
         each = shared_level(level, limits)

@@ -47,7 +47,10 @@ def tpr_at_fpr(
     >>> rp.tpr_at_fpr(y, np.arange(200) + 60 * y, fpr=0.1)
     TPR at 10% FPR 0.410 (95% CI 0.294 to 0.523), 100 positives, 100 negatives
     """
-    return _rate_at_rate(y, scores, "fpr", fpr, confidence, positive)
+    sample = LabeledSample.of(y, None, positive)
+    rows = RankedRows.of(sample.is_positive, sample.scores("scores", scores))
+    limits = _tpr_limits(rows, share_between("fpr", fpr), confidence)
+    return MetricInterval(f"TPR at {100 * fpr:g}% FPR", *limits, confidence, **sample.counts)
 
 
 def fpr_at_tpr(
@@ -76,27 +79,12 @@ def fpr_at_tpr(
     >>> rp.fpr_at_tpr(y, np.arange(200) + 60 * y, tpr=0.9)
     FPR at 90% TPR 0.590 (95% CI 0.477 to 0.706), 100 positives, 100 negatives
     """
-    return _rate_at_rate(y, scores, "tpr", tpr, confidence, positive)
-
-
-def _rate_at_rate(
-    y: ArrayLike, scores: ArrayLike, given: str, rate: float, confidence: float, positive: Any
-) -> MetricInterval:
-    """Compute the TPR at a given FPR, or the FPR at a given TPR."""
     sample = LabeledSample.of(y, None, positive)
-    score = sample.scores("scores", scores)
-    rate, confidence = share_between(given, rate), share_between("confidence", confidence)
-    if given == "fpr":
-        rows = RankedRows.of(sample.is_positive, score)
-        value, low, high = _tpr_limits(rows, rate, confidence)
-        name = f"TPR at {100 * rate:g}% FPR"
-    else:
-        # With the classes exchanged and scores negated, false negatives are false positives.
-        rows = RankedRows.of(~sample.is_positive, -score)
-        tnr, lowest, highest = _tpr_limits(rows, 1.0 - rate, confidence)
-        value, low, high = 1.0 - tnr, 1.0 - highest, 1.0 - lowest
-        name = f"FPR at {100 * rate:g}% TPR"
-    return MetricInterval(name, value, low, high, confidence, **sample.counts)
+    # With the classes exchanged and scores negated, false negatives are false positives.
+    rows = RankedRows.of(~sample.is_positive, -sample.scores("scores", scores))
+    tnr, low, high = _tpr_limits(rows, 1.0 - share_between("tpr", tpr), confidence)
+    limits = 1.0 - tnr, 1.0 - high, 1.0 - low
+    return MetricInterval(f"FPR at {100 * tpr:g}% TPR", *limits, confidence, **sample.counts)
 
 
 def _tpr_limits(rows: RankedRows, fpr: float, confidence: float) -> tuple[float, float, float]:
@@ -119,7 +107,7 @@ def _tpr_limits(rows: RankedRows, fpr: float, confidence: float) -> tuple[float,
 
         return float(special.ndtr(smallest_root(exceeds, -9.0, 9.0)))
 
-    missing, value = 0.5 * (1.0 - confidence), count / n_positive
+    missing, value = 0.5 * (1.0 - share_between("confidence", confidence)), count / n_positive
     low = 0.0 if count == 0 else limit(missing)
     high = 1.0 if count == n_positive else limit(1.0 - missing)
     return value, min(low, value), max(high, value)
@@ -175,7 +163,7 @@ def average_precision_interval(
     if variance <= 1e-24 or value >= 1:
         # The variance of a perfect ranking is zero. The lower limit is based on the
         # largest plausible share of positives that score below negatives.
-        low, high = (1.0 - confidence) ** (1.0 / (sample.counts["n_positives"] or 1)), 1.0
+        low, high = (1.0 - confidence) ** (1.0 / sample.counts["n_positives"]), 1.0
     else:
         quantile = float(special.stdtrit(freedom, 0.5 + 0.5 * confidence))
         half = quantile * np.sqrt(variance) / (value * (1.0 - value))

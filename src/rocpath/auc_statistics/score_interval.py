@@ -11,6 +11,7 @@ where DeLong's variance is zero, and converges to DeLong's interval as the numbe
 rows increases.
 """
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple, Self
 
@@ -120,13 +121,7 @@ def score_interval(
     expected = [float(one) for one in expected_spread(area, *sides, max_fpr)[:2]]
     prior = _prior_ratio(area, max_fpr)
     ratio = [_shrunk_ratio(*one, prior) for one in zip(sides, expected, strict=True)]
-    # Expected variances at all areas of the table.
-    of_positive, of_negative, shared = expected_spread(
-        binormal_table(max_fpr).area, *sides, max_fpr
-    )
-    variance = ratio[0] * of_positive / positive.n_rows + ratio[1] * of_negative / negative.n_rows
-    # The term shared by both classes was counted twice.
-    variance -= min(ratio) * shared
+    variance = _expected_variance(binormal_table(max_fpr).area, sides, ratio, max_fpr)
     if design is None:
         parts = [r * e / side.n_rows for r, e, side in zip(ratio, expected, sides, strict=True)]
         design = DesignEffect(1.0, _freedom(parts, sides), area)
@@ -142,19 +137,24 @@ def scaled_interval(
     The variance is assumed to depend on the area like that of a single AUC of ``sizes``
     positives and negatives, multiplied by the ratio observed at the estimate.
     """
-    positive, negative = (ClassSpread(0.0, float(size), 0.0) for size in sizes)
-
-    def expected(at: Any) -> NDArray[np.float64]:
-        of_positive, of_negative, shared = expected_spread(at, positive, negative, 1.0)
-        return of_positive / sizes[0] + of_negative / sizes[1] - shared
-
-    here = float(expected(area))
+    sides = ClassSpread(0.0, sizes[0], 0.0), ClassSpread(0.0, sizes[1], 0.0)
+    here = float(_expected_variance(area, sides, (1.0, 1.0), 1.0))
     ratio = 1.0
     if variance > _ROUNDING and here > 0:
         ratio = (freedom * variance / here + _PRIOR_ROWS) / (freedom + _PRIOR_ROWS)
     quantile = special.stdtrit(freedom + _PRIOR_ROWS, 0.5 + 0.5 * confidence)
-    variances = ratio * expected(binormal_table(1.0).area)
+    variances = _expected_variance(binormal_table(1.0).area, sides, (ratio, ratio), 1.0)
     return _limits(area, area, variances, quantile, 1.0)
+
+
+def _expected_variance(
+    area: Any, sides: tuple[ClassSpread, ClassSpread], ratio: Sequence[float], max_fpr: float
+) -> NDArray[np.float64]:
+    """Return the variance of an AUC, with that of each class multiplied by a ratio."""
+    of_positive, of_negative, shared = expected_spread(area, *sides, max_fpr)
+    variance = ratio[0] * of_positive / sides[0].n_rows + ratio[1] * of_negative / sides[1].n_rows
+    # The term shared by both classes was counted twice.
+    return np.asarray(variance - min(ratio) * shared)
 
 
 def _limits(
