@@ -94,19 +94,15 @@ class Columns:
 def as_matrix(name: str, X: Matrix) -> Matrix:
     """Return a finite array or CSR matrix of float32 or float64, or raise."""
     refuse_masked(name, X)
-    if sparse.issparse(X):
-        matrix = X.tocsr()
-        entries = matrix.data
-    else:
-        matrix = entries = np.asarray(X)
+    matrix: Matrix = X.tocsr() if sparse.issparse(X) else np.asarray(X)
     if matrix.ndim != 2:
         raise ValueError(f"{name} must be two-dimensional, got an array of shape {matrix.shape}.")
-    if entries.dtype.kind not in "buif":
-        raise TypeError(f"{name} must be real numbers, got dtype {entries.dtype}.")
+    if matrix.dtype.kind not in "buif":
+        raise TypeError(f"{name} must be real numbers, got dtype {matrix.dtype}.")
     # float32 is kept, for half the memory: products are float64 block by block.
-    if entries.dtype not in (np.float32, np.float64):
+    if matrix.dtype not in (np.float32, np.float64):
         matrix = matrix.astype(np.float64)
-        entries = matrix.data if sparse.issparse(X) else matrix
+    entries = matrix.data if sparse.issparse(matrix) else matrix
     # The sum is not finite only if an entry is not finite or extremely large.
     with np.errstate(over="ignore", invalid="ignore"):
         looks_finite = np.isfinite(entries.sum(dtype=np.float64))
@@ -190,11 +186,8 @@ def equal_rows(X: Matrix) -> NDArray[np.intp]:
         np.add.at(total, row, _entry_hashes(X.indices, X.data.astype(np.float64)))
     else:
         column = np.arange(X.shape[1])
-        sums = [
-            _entry_hashes(column, block).sum(axis=1, dtype=np.uint64)
-            for _, block in dense_blocks(X)
-        ]
-        total = np.concatenate(sums)
+        hashes = (_entry_hashes(column, block) for _, block in dense_blocks(X))
+        total = np.concatenate([each.sum(axis=1, dtype=np.uint64) for each in hashes])
     return np.unique(total, return_inverse=True)[1]
 
 

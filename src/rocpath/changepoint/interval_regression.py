@@ -16,9 +16,9 @@ from rocpath.arguments import (
     share_between,
     whole_number,
 )
-from rocpath.changepoint.cross_validation import choose_candidate, group_splits
 from rocpath.changepoint.error_functions import PenaltyErrors, target_interval
 from rocpath.changepoint.interval_path import LogPenaltyModel, interval_losses, interval_models
+from rocpath.changepoint.penalty_candidates import choose_candidate, group_splits
 
 # Tolerance of the paths that are fitted in cross-validation. On three data sets of peaks,
 # 1e-6 took 1.6, 8 and 12 times as long, and the same alpha was chosen.

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rocpath.arguments import one_of
 from rocpath.changepoint.adapters import detector_errors, detector_segmentation
-from rocpath.changepoint.detection import detect_changes
+from rocpath.changepoint.detection import detect_changes, warn_of_unusual
 from rocpath.changepoint.error_functions import can_be_learned, errors_by_penalty
 from rocpath.changepoint.labels import Labels, label_errors
 from rocpath.changepoint.observations import checked_sequences, noise_scaled, one_for_each
@@ -23,7 +23,6 @@ from rocpath.changepoint.penalty_evaluation import (
     evaluate_penalties,
 )
 from rocpath.changepoint.penalty_regressor import PenaltyRegressor
-from rocpath.changepoint.prediction_warnings import warn_of_unusual
 from rocpath.changepoint.saved_detector import SavedDetector
 from rocpath.changepoint.search import Constraint, SegmentCost
 from rocpath.changepoint.segmentation_results import Segmentation

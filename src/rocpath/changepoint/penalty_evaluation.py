@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 from sklearn.base import clone
 
-from rocpath.changepoint.cross_validation import group_splits
 from rocpath.changepoint.error_functions import (
     PenaltyErrors,
     can_be_learned,
@@ -18,6 +17,7 @@ from rocpath.changepoint.error_functions import (
     target_interval,
 )
 from rocpath.changepoint.interval_regression import IntervalRegression
+from rocpath.changepoint.penalty_candidates import group_splits
 from rocpath.model_comparison import ModelComparison, ModelScore
 from rocpath.roc import ROCCurve, inside_interval, roc_curve
 

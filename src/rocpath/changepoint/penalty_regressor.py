@@ -8,12 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocpath.arguments import nonnegative_number, one_of, share_between, whole_number
-from rocpath.changepoint.cross_validation import (
-    CandidateChoice,
-    Split,
-    choose_candidate,
-    group_splits,
-)
 from rocpath.changepoint.error_functions import (
     PenaltyErrors,
     can_be_learned,
@@ -22,9 +16,13 @@ from rocpath.changepoint.error_functions import (
 )
 from rocpath.changepoint.interval_path import LinearModels, LogPenaltyModel
 from rocpath.changepoint.penalty_candidates import (
+    CandidateChoice,
     ErrorSteps,
     LabeledSequences,
+    Split,
+    choose_candidate,
     fit_path,
+    group_splits,
     with_intercepts,
 )
 from rocpath.linear_model import minimize_aum

@@ -3,8 +3,7 @@
 from rocpath.plots.descents import DescentDisplay
 from rocpath.plots.label_errors import plot_label_errors
 from rocpath.plots.line_searches import LineSearchDisplay, plot_step_path
-from rocpath.plots.roc_curves import plot_roc
-from rocpath.plots.roc_errors import plot_roc_errors
+from rocpath.plots.roc_curves import plot_roc, plot_roc_errors
 
 __all__ = [
     "DescentDisplay",

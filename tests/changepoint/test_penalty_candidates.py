@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rocpath import changepoint as cp
-from rocpath.changepoint.cross_validation import choose_candidate, group_splits
-from rocpath.changepoint.penalty_candidates import BLUR, ErrorSteps
+from rocpath.changepoint.penalty_candidates import BLUR, ErrorSteps, choose_candidate, group_splits
 
 
 def choice(table, n_errors):
