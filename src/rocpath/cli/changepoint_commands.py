@@ -6,8 +6,7 @@ Commands import what they need when they run, so that --help is fast.
 import typer
 
 from rocpath.cli import changepoint_options as own
-from rocpath.cli import options
-from rocpath.cli.early_checks import STANDARD_STREAM, check_exists, check_file, check_folder
+from rocpath.cli import early_checks, options
 from rocpath.cli.options import command, examples
 
 app = typer.Typer(
@@ -39,29 +38,24 @@ def segment(
     with changepoint fit. Writes changes.csv, sequences.csv and labels.html, which shows
     segmentations with up to --max-changes changes.
     """
-    check_exists(sequences.sequences)
-    check_folder(to.out, force=to.force)
+    early_checks.check_exists(sequences.sequences)
+    early_checks.check_folder(to.out, force=to.force)
     from rocpath import changepoint as cp
+    from rocpath.cli import sequence_files
     from rocpath.cli.files import write_folder
-    from rocpath.cli.sequence_files import (
-        detection_files,
-        detection_summary,
-        labeling_page_of,
-        open_sequences,
-    )
     from rocpath.cli.terminal import progress_bar, say
 
-    table = open_sequences(sequences, segmenting.cost, quiet=to.quiet)
+    table = sequence_files.open_sequences(sequences, segmenting.cost, quiet=to.quiet)
     with progress_bar(quiet=to.quiet) as progress:
         how = {"weights": table.weights, **segmenting.search}
         found = cp.detect_changes(table.values, penalty, progress=progress, **how)
     penalties = [one.penalty for one in found]
-    title = f"Label changes in {sequences.shown_name}"
-    page = labeling_page_of(table, segmenting, penalties=penalties, title=title)
+    title = f"Label changes in {early_checks.shown_name(sequences.sequences)}"
+    page = sequence_files.labeling_page_of(table, segmenting, penalties=penalties, title=title)
     worth = cp.changes_worth(table.values, found, **how)
-    files = detection_files(table, found, worth)
+    files = sequence_files.detection_files(table, found, worth)
     write_folder(to.out, {**files, "labels.html": page}, force=to.force)
-    say(detection_summary(found, penalty))
+    say(sequence_files.detection_summary(found, penalty))
     say(f"Wrote {to.out}. Open {to.out}/labels.html to label the changes.")
 
 
@@ -82,8 +76,8 @@ def label(
     shows which segmentations agree with the labels, and which sequence to label next.
     It works offline, and saves the labels as a table for changepoint fit.
     """
-    check_exists(sequences.sequences)
-    check_file(to.out, force=to.force)
+    early_checks.check_exists(sequences.sequences)
+    early_checks.check_file(to.out, force=to.force)
     from rocpath.cli.files import write_text
     from rocpath.cli.sequence_files import labeling_page_of, open_labels, open_sequences
     from rocpath.cli.terminal import say
@@ -92,7 +86,7 @@ def label(
     known = None if labels is None else open_labels(own.LabelFile(labels), table, quiet=to.quiet)
     page = labeling_page_of(table, segmenting, labels=[] if known is None else known.rows)
     write_text(page, to.out, force=to.force)
-    if to.out != STANDARD_STREAM and not to.quiet:
+    if to.out != early_checks.STANDARD_STREAM and not to.quiet:
         say(f"Wrote {to.out}; open it in a browser.")
 
 
@@ -120,8 +114,8 @@ def fit(
     weights are lengths of runs of equal values. A sequence that cannot be read is
     skipped with a warning. Writes model.skops, metrics.json and report.html.
     """
-    check_exists(sequences.sequences, labels.labels)
-    check_folder(to.out, force=to.force)
+    early_checks.check_exists(sequences.sequences, labels.labels)
+    early_checks.check_folder(to.out, force=to.force)
     from rocpath import changepoint as cp
     from rocpath.cli.files import write_folder
     from rocpath.cli.sequence_files import detector_files, open_labels, open_sequences
@@ -139,7 +133,8 @@ def fit(
             groups=known.groups,
             progress=progress,
         )
-    files = detector_files(detector, table, known.unknown, sequences.shown_name)
+    title = early_checks.shown_name(sequences.sequences)
+    files = detector_files(detector, table, known.unknown, title)
     write_folder(to.out, files, force=to.force)
     comparison = detector.comparison_
     show_table(comparison.description, comparison.header, comparison.rows)
@@ -160,8 +155,8 @@ def predict(
     of the table. By default, columns have the same names as in the fit. A
     sequence that cannot be read has a row with a note instead of changes.
     """
-    check_exists(model, sequences.sequences)
-    check_file(out, force=force, is_table=True)
+    early_checks.check_exists(model, sequences.sequences)
+    early_checks.check_file(out, force=force, is_table=True)
     from rocpath.changepoint.saved_detector import SavedDetector
     from rocpath.cli.files import write_table
     from rocpath.cli.sequence_files import open_sequences

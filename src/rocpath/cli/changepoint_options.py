@@ -52,11 +52,6 @@ class Sequences(NamedTuple):
         typer.Option("--common", help="Read numeric columns as one sequence with common changes."),
     ] = False
 
-    @property
-    def shown_name(self) -> str:
-        """The name of the table in titles."""
-        return "standard input" if self.sequences == "-" else self.sequences
-
 
 class LabelFile(NamedTuple):
     """A table of labels, and options for reading it."""

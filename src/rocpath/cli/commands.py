@@ -9,14 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from rocpath.cli import changepoint_commands, options
-from rocpath.cli.early_checks import (
-    check_columns_exist,
-    check_exists,
-    check_file,
-    check_folder,
-    parsed_types,
-)
+from rocpath.cli import changepoint_commands, early_checks, options
 from rocpath.cli.options import command, examples
 
 # `main` reports errors in one line; markup would interpret brackets in help texts.
@@ -77,14 +70,16 @@ def fit(
     the output folder.
     """
     targets.check()
-    check_folder(to.out, force=to.force)
-    dropped, kinds = tuple(drop or ()), parsed_types(types or ())
+    early_checks.check_folder(to.out, force=to.force)
+    dropped, kinds = tuple(drop or ()), early_checks.parsed_types(types or ())
     if label in dropped:
         raise ValueError(f"--drop must not name the label column {label!r}.")
     known = {role: [name] for role, name in roles._asdict().items()}
-    check_columns_exist(table, {"label": [label], "drop": dropped, "type": kinds, **known})
+    early_checks.check_columns_exist(
+        table, {"label": [label], "drop": dropped, "type": kinds, **known}
+    )
     if test is not None:
-        check_columns_exist(test, {"label": [label]})
+        early_checks.check_columns_exist(test, {"label": [label]})
     from rocpath.cli.table_fit import fit_tables
     from rocpath.tables.classifier import TableClassifier
 
@@ -121,8 +116,8 @@ def predict(
     Writes the log-odds, the probability and the predicted label of each row. For
     several tables, --out is a folder with one file of scores for each.
     """
-    check_exists(model)
-    check_columns_exist(table, {"id": [id_column]})
+    early_checks.check_exists(model)
+    early_checks.check_columns_exist(table, {"id": [id_column]})
     from rocpath.cli.many_files import predict_files
     from rocpath.model_file import read_saved
     from rocpath.tables.model import TableModel
@@ -153,9 +148,9 @@ def evaluate(
     --max-fpr, --min-precision or --top, also prints thresholds that meet these targets.
     """
     targets.check()
-    check_exists(model)
+    early_checks.check_exists(model)
     roles = {"label": label, "group": group, "weight": weight}
-    check_columns_exist(table, {role: [name] for role, name in roles.items()})
+    early_checks.check_columns_exist(table, {role: [name] for role, name in roles.items()})
     from rocpath.cli.many_files import evaluate_tables
     from rocpath.cli.table_output import show_evaluation
     from rocpath.model_file import read_saved
@@ -196,9 +191,9 @@ def compare(
     """
     options.Targets(max_fpr).check()
     if out is not None:
-        check_file(out, force=force)
+        early_checks.check_file(out, force=force)
     names = options.split_names(scores)
-    check_columns_exist(table, {"label": [label], "--scores": names, "group": [group]})
+    early_checks.check_columns_exist(table, {"label": [label], "--scores": names, "group": [group]})
     from rocpath.auc_statistics.many_curves import compare_aucs
     from rocpath.cli import score_tables
 
@@ -239,9 +234,9 @@ def blend(
     weights.csv, metrics.json, report.html, and model.skops, which predict applies to
     tables with the same columns of scores.
     """
-    check_folder(to.out, force=to.force)
+    early_checks.check_folder(to.out, force=to.force)
     names = options.split_names(scores)
-    check_columns_exist(table, {"label": [label], "--scores": names, "group": [group]})
+    early_checks.check_columns_exist(table, {"label": [label], "--scores": names, "group": [group]})
     from rocpath.cli.score_tables import read_scores
     from rocpath.cli.table_fit import write_fit
     from rocpath.cli.terminal import progress_bar
@@ -292,11 +287,11 @@ def path(
     The best steps are those with the smallest AUM and with the largest AUC.
     """
     columns = {"label": label, "predictions": predictions, "direction": direction}
-    check_columns_exist(table, {role: [name] for role, name in columns.items()})
+    early_checks.check_columns_exist(table, {role: [name] for role, name in columns.items()})
     if model is not None:
-        check_exists(model)
+        early_checks.check_exists(model)
     if out is not None:
-        check_file(out, force=force)
+        early_checks.check_file(out, force=force)
     from rocpath.cli import step_search
 
     # A mixture of columns and a model would be ambiguous.

@@ -1,6 +1,6 @@
 """Check files and column names before any rows are read.
 
-Only the standard library is imported, so that a mistyped name is reported at once.
+Neither numpy nor polars is imported, so that a mistyped name is reported at once.
 """
 
 import csv
@@ -11,13 +11,13 @@ from collections.abc import Collection, Mapping, Sequence
 from glob import glob, has_magic
 from pathlib import Path
 
+from rocpath.tables.column_names import KINDS, check_found, is_kind
+
 STANDARD_STREAM = "-"
-KINDS = ("number", "category", "date", "drop")
 _SEPARATORS = ",;\t|"
 _TEXT = (".csv", ".tsv", ".tab", ".txt")
 _WRITABLE = (".csv", ".tsv", ".tab", ".parquet", ".pq")
 _MAX_HEADER = 1_000_000  # characters; longer headers are checked when the table is read
-_MAX_LISTED = 20  # column names in a message
 
 
 def parsed_types(assignments: Sequence[str]) -> dict[str, str]:
@@ -25,7 +25,7 @@ def parsed_types(assignments: Sequence[str]) -> dict[str, str]:
     types = {}
     for assignment in assignments:
         name, _, kind = assignment.rpartition("=")
-        if not name or not (kind.startswith("date:%") or kind in KINDS):
+        if not name or not is_kind(kind):
             raise ValueError(
                 f"--type must be COLUMN=KIND with a kind of {', '.join(KINDS)} or "
                 f"date:FORMAT, got {assignment!r}."
@@ -41,27 +41,37 @@ def check_exists(*names: str) -> None:
             raise ValueError(f"{name!r} does not exist.")
 
 
+def shown_name(source: str) -> str:
+    """Return the name of a table as shown to the user."""
+    return "standard input" if source == STANDARD_STREAM else source
+
+
+def is_many(table: str) -> bool:
+    """Return whether a file name is a glob pattern."""
+    return table != STANDARD_STREAM and has_magic(table)
+
+
+def file_names(table: str) -> list[str]:
+    """Return the sorted names of the files that match a pattern."""
+    names = sorted(glob(table, recursive=True)) if is_many(table) else [table]
+    if not names:
+        raise ValueError(f"{table!r} matches no file.")
+    return names
+
+
 def check_columns_exist(table: str, columns: Mapping[str, Collection[str | None]]) -> None:
     """Raise if a file does not exist or its header lacks a column.
 
     ``columns`` maps each role to column names; None is a column that was not given.
     """
-    if table == STANDARD_STREAM:
-        return
-    names = sorted(glob(table, recursive=True)) if has_magic(table) else [table]
-    if not names:
-        raise ValueError(f"{table!r} matches no file.")
-    check_exists(names[0])
-    headers = _possible_headers(names[0])
+    first = file_names(table)[0]
+    check_exists(first)
+    # The separator that gives the most columns is used in messages.
+    headers = sorted(_possible_headers(first), key=len)
     for role, wanted in columns.items() if headers else ():
         for name in wanted:
             if name is not None and not any(name in header for header in headers):
-                known = max(headers, key=len)
-                more = f", ... ({len(known)} in all)" if len(known) > _MAX_LISTED else ""
-                raise ValueError(
-                    f"{role} column {name!r} not found; columns are: "
-                    f"{', '.join(known[:_MAX_LISTED])}{more}."
-                )
+                check_found(name, headers[-1], role)
 
 
 def check_folder(folder: str, *, force: bool) -> None:

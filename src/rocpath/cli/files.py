@@ -24,11 +24,6 @@ def opened(source: str) -> Any:
     return sys.stdin.buffer if source == STANDARD_STREAM else source
 
 
-def shown_name(source: str) -> str:
-    """Return the name of a table as shown to the user."""
-    return "standard input" if source == STANDARD_STREAM else source
-
-
 def write_table(table: pl.DataFrame, target: str, *, force: bool) -> None:
     """Write a table in the format of its extension, or as CSV to standard output."""
     check_file(target, force=force, is_table=True)

@@ -4,7 +4,6 @@ import logging
 import os
 from collections.abc import Iterable
 from functools import partial
-from glob import glob, has_magic
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ import polars as pl
 
 from rocpath.arguments import available_memory
 from rocpath.auc_statistics.threshold_targets import ThresholdTargets
-from rocpath.cli.early_checks import STANDARD_STREAM, check_file, check_folder
+from rocpath.cli.early_checks import STANDARD_STREAM, check_file, check_folder, file_names, is_many
 from rocpath.cli.files import opened, write_table
 from rocpath.cli.options import Source, Targets
 from rocpath.cli.terminal import say
@@ -24,21 +23,6 @@ from rocpath.tables.model import TableModel
 
 _EXPANSION = 3  # ratio of memory to file size, typical of Parquet
 _SHARE_OF_MEMORY = 0.5  # for the rows; the rest is for the fit
-
-
-def is_many(table: str) -> bool:
-    """Return whether a file name is a glob pattern."""
-    return table != STANDARD_STREAM and has_magic(table)
-
-
-def file_names(table: str) -> list[str]:
-    """Return the sorted names of the files that match a pattern."""
-    if not is_many(table):
-        return [table]
-    names = sorted(glob(table, recursive=True))
-    if not names:
-        raise ValueError(f"{table!r} matches no file.")
-    return names
 
 
 def runs_on_dask(table: str, source: Source) -> bool:
@@ -101,23 +85,17 @@ def evaluate_tables(
     ``roles`` contains the columns of labels, groups and weights, in this order.
     """
     label, group, weight = roles.values()
+    given: dict[str, Any] = {"groups": group, "sample_weight": weight}
     if runs_on_dask(table, source):
         from rocpath.dask.file_tables import evaluate_files
 
+        given["targets"] = ThresholdTargets(*targets)
         with connect(source.scheduler) as client:
-            return evaluate_files(
-                model,
-                file_names(table),
-                label,
-                groups=group,
-                sample_weight=weight,
-                targets=ThresholdTargets(*targets),
-                client=client,
-                verbose=True,
-            )
+            files = file_names(table)
+            return evaluate_files(model, files, label, **given, client=client, verbose=True)
     rows = read_tables(table, text=model.text, codes=model.codes, encoding=source.encoding)
     fitted = TableClassifier.from_model(model).set_params(**targets._asdict())
-    return fitted.evaluate(rows, label, groups=group, sample_weight=weight)
+    return fitted.evaluate(rows, label, **given)
 
 
 def predict_files(

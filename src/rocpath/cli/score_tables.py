@@ -10,13 +10,12 @@ import polars as pl
 from numpy.typing import NDArray
 
 from rocpath.auc_statistics.many_curves import AUCComparisons
-from rocpath.cli.files import shown_name
+from rocpath.cli.early_checks import shown_name
 from rocpath.cli.many_files import read_tables
 from rocpath.cli.terminal import say
+from rocpath.pages.evaluation import significant_differences
 from rocpath.tables.columns import column, numbers_of
 from rocpath.tables.labels import BinaryLabel, binary_label
-
-_LEVEL = 0.05  # of significance, for Holm-adjusted p-values
 
 
 class ScoreTable(NamedTuple):
@@ -72,13 +71,5 @@ def show_comparisons(known: ScoreTable, found: AUCComparisons, max_fpr: float | 
     limit = "" if max_fpr is None else f"; partial AUC up to an FPR of {max_fpr:g}"
     area = "AUC" if max_fpr is None else "partial AUC"
     sys.stdout.write(f"{known.name}: {known.label.counted}{limit}\n{found!r}\n")
-    significant = [pair for pair in found.pairs if pair.holm_p_value < _LEVEL]
-    for pair in significant:
-        names = pair.first, pair.second
-        better, worse = names if pair.comparison.difference > 0 else names[::-1]
-        say(
-            f"{better!r} has a significantly higher {area} than {worse!r} (difference "
-            f"{abs(pair.comparison.difference):.4f} ± {pair.comparison.standard_error:.4f})."
-        )
-    if not significant:
-        say("No significant difference.")
+    for line in significant_differences(found, area):
+        say(line)

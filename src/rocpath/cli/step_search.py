@@ -1,7 +1,8 @@
 """The command ``path``: find the best steps along a line of predictions."""
 
 from rocpath.breakpoints import ErrorBreakpoints
-from rocpath.cli.files import shown_name, write_text
+from rocpath.cli.early_checks import shown_name
+from rocpath.cli.files import write_text
 from rocpath.cli.many_files import read_tables
 from rocpath.cli.score_tables import read_scores
 from rocpath.cli.terminal import say, show_table
@@ -20,7 +21,7 @@ def model_lines(model: str, table: str, label: str | None, positive: str | None)
         )
     fitted = read_saved(model, TableModel)
     rows = read_tables(table, text=fitted.text, codes=fitted.codes)
-    return fitted.descent_lines(rows, fitted.labels(rows, label).is_positive)
+    return fitted.descent_lines(rows, label)
 
 
 def column_lines(

@@ -8,7 +8,8 @@ from typing import Any
 import polars as pl
 
 from rocpath.cli import many_files
-from rocpath.cli.files import shown_name, write_folder
+from rocpath.cli.early_checks import file_names, shown_name
+from rocpath.cli.files import write_folder
 from rocpath.cli.options import Folder, RowRoles, Source
 from rocpath.cli.table_output import chosen_positive, note_columns, show_evaluation, show_fit
 from rocpath.cli.terminal import progress_bar, say
@@ -38,7 +39,7 @@ def fit_tables(
 
         with many_files.connect(source.scheduler) as client:
             where = {"client": client, "verbose": not to.quiet}
-            sample = sample_files(many_files.file_names(table), label, **reading, **where)
+            sample = sample_files(file_names(table), label, **reading, **where)
             with _confirmed(model, sample.frame, label, to, is_accepted=is_accepted):
                 fit_files(model.set_params(model="linear"), sample, **where)
         if sample.frame.height < sample.n_rows:

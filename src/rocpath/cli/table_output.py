@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from rocpath.cli.terminal import ask, say, show_comparison, show_table
+from rocpath.cli.terminal import ask, say, show_table
 from rocpath.tables.classifier import TableClassifier
 from rocpath.tables.columns import ColumnAudit, column, text_of
 from rocpath.tables.evaluation import TableEvaluation
@@ -98,7 +98,10 @@ def show_fit(
 
     fit = model.fit_
     if fit.comparison is not None:
-        show_comparison(f"{title}: {fit.label.counted}", fit.comparison)
+        table = fit.comparison.header, fit.comparison.rows
+        show_table(f"{title}: {fit.label.counted}", *table)
+        for line in fit.comparison.findings():
+            say(line)
     why = f" (--model {model.model}{', --fast' if model.fast else ''})"
     if model.model == "auto" and not model.fast:
         why = " (the simplest model within one standard error of the best)"
@@ -120,7 +123,7 @@ def show_evaluation(title: str, found: TableEvaluation) -> None:
     """Show the AUC of a model, and the thresholds for the targets."""
     show_table(title, ("", "value"), found.rows)
     if found.points:
-        show_table(found.point_title, found.point_header, found.point_rows)
+        show_table(*found.point_table)
     _show_warnings(found.warnings, _REMEDIES_OF_EVALUATION)
     for rule in found.unreachable:
         say(f"note: {rule}: out of reach, no threshold reaches it on these rows.")

@@ -12,9 +12,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from rocpath.model_comparison import ModelComparison
-
-_GAP = "  "  # between two columns
 _SECONDS_BETWEEN_LINES = 10.0
 
 
@@ -46,28 +43,19 @@ def show_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]])
 
     A table that is wider than the terminal is shown as one line per value.
     """
-    cells = [[_printable(cell) for cell in row] for row in (header, *rows)]
-    width = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    lines = [_printable(title)]
-    n_columns = shutil.get_terminal_size().columns
-    if sys.stdout.isatty() and sum(width) + len(_GAP) * len(width) > n_columns:
-        for name, *values in cells[1:]:
-            lines.append(name)
-            pairs = zip(cells[0][1:], values, strict=True)
-            lines += [f"{_GAP}{key}: {value}" for key, value in pairs if value]
-    else:
+    # Imported here, so that --help is fast.
+    from rocpath.auc_statistics.results import text_table
+
+    head, *cells = [[_printable(cell) for cell in row] for row in (header, *rows)]
+    lines = [_printable(title), *text_table(head, cells).splitlines()]
+    width = max(map(len, lines[1:]))
+    if sys.stdout.isatty() and width > shutil.get_terminal_size().columns:
+        del lines[1:]
         for name, *values in cells:
-            # Names are left-aligned, numbers right-aligned.
-            own = map(str.rjust, values, width[1:])
-            lines.append(_GAP.join((name.ljust(width[0]), *own)).rstrip())
+            lines.append(name)
+            pairs = zip(head[1:], values, strict=True)
+            lines += [f"  {key}: {value}" for key, value in pairs if value]
     sys.stdout.write("\n".join(lines) + "\n")
-
-
-def show_comparison(title: str, comparison: ModelComparison) -> None:
-    """Show the scores of all models, and the findings."""
-    show_table(title, comparison.header, comparison.rows)
-    for line in comparison.findings():
-        say(line)
 
 
 @contextmanager

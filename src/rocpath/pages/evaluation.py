@@ -19,6 +19,8 @@ from rocpath.auc_statistics.roc_bands import roc_band, threshold_grid
 from rocpath.pages.page import page_html
 from rocpath.pages.step_view import drawn_curve
 
+_LEVEL = 0.05  # of significance, for Holm-adjusted p-values
+
 
 def evaluation_report(
     y: ArrayLike,
@@ -84,7 +86,7 @@ def evaluation_report(
         facts=_facts(sample, classes),
         models=[_intervals(sample, name, score, given) for name, score in columns.items()],
         comparison=comparison,
-        findings=_findings(comparison),
+        findings=[] if comparison is None else significant_differences(comparison),
         p_text=p_text,
         charts={
             "n_positive": sample.counts["n_positives"],
@@ -117,21 +119,18 @@ def _intervals(
     return {"name": name, **found}
 
 
-def _findings(comparison: AUCComparisons | None) -> list[str]:
-    """Return a sentence for each significant difference."""
-    if comparison is None:
-        return []
+def significant_differences(comparison: AUCComparisons, metric: str = "AUC") -> list[str]:
+    """Return a sentence for each significant difference, or one if there is none."""
     lines = []
-    for pair in comparison.pairs:
-        if pair.holm_p_value < 0.05:
-            names = pair.first, pair.second
-            better, worse = names if pair.comparison.difference > 0 else names[::-1]
+    for first, second, one, p_value in comparison.pairs:
+        if p_value < _LEVEL:
+            better, worse = (first, second) if one.difference > 0 else (second, first)
             lines.append(
-                f"{better} has a significantly larger AUC than {worse} (difference "
-                f"{abs(pair.comparison.difference):.4f}, Holm-adjusted "
-                f"{p_text(pair.holm_p_value)})."
+                f"{better!r} has a significantly higher {metric} than {worse!r} (difference "
+                f"{abs(one.difference):.4f} ± {one.standard_error:.4f}, Holm-adjusted "
+                f"{p_text(p_value)})."
             )
-    return lines or ["No significant difference in AUC between the scores."]
+    return lines or ["No significant difference."]
 
 
 def _chart(

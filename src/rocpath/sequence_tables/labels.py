@@ -10,7 +10,8 @@ from rocpath.sequence_tables.positions import parsed_positions, with_written_pos
 from rocpath.sequence_tables.sequence_table import SequenceTable, SkippedSequence, TableSequence
 from rocpath.sequence_tables.sequences import needed_column
 from rocpath.sequence_tables.source_rows import Source, as_rows
-from rocpath.tables.columns import complete, listed, refuse, text_of
+from rocpath.tables.column_names import listed
+from rocpath.tables.columns import complete, refuse, text_of
 
 _COLUMNS = ("sequence", "start", "end", "kind")
 

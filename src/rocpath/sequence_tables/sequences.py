@@ -21,7 +21,8 @@ from rocpath.sequence_tables.sequence_table import (
     TableSequence,
 )
 from rocpath.sequence_tables.source_rows import Source, as_rows, genome_column
-from rocpath.tables.columns import LARGEST_NUMBER, listed, text_of
+from rocpath.tables.column_names import listed
+from rocpath.tables.columns import LARGEST_NUMBER, text_of
 
 # Common column names of each role, in order of preference. The columns of other roles are
 # named like the role.

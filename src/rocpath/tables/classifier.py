@@ -16,19 +16,13 @@ from rocpath.auc_statistics.threshold_targets import ThresholdTargets
 from rocpath.model_comparison import ModelComparison
 from rocpath.model_file import save_model
 from rocpath.ranking.scores import LogOddsClassifier
+from rocpath.tables import preparation
 from rocpath.tables.columns import ColumnAudit, text_of
 from rocpath.tables.evaluation import TableEvaluation, evaluate_scores
 from rocpath.tables.fit import TableFit, fit_table
 from rocpath.tables.frames import as_series, as_table
 from rocpath.tables.labels import known_label
 from rocpath.tables.model import TableModel
-from rocpath.tables.preparation import (
-    Roles,
-    TableWarning,
-    labeled_rows,
-    prepare_table,
-    warn_of_test_rows,
-)
 from rocpath.tables.rankers import CANDIDATES, ModelChoice
 from rocpath.tables.summaries import report_page, result_files
 
@@ -166,10 +160,12 @@ class TableClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         one_of("model", self.model, tuple(CANDIDATES))
         whole_number("cv", self.cv, least=2)
         _ = self.targets  # raises for invalid targets before anything is computed
-        roles = Roles(y, groups, time, sample_weight)
-        prepared = prepare_table(X, roles, positive=self.positive, drop=self.drop, types=self.types)
+        roles = preparation.Roles(y, groups, time, sample_weight)
+        prepared = preparation.prepare_table(
+            X, roles, positive=self.positive, drop=self.drop, types=self.types
+        )
         self.columns_: list[ColumnAudit] = prepared.columns
-        self.warnings_: list[TableWarning] = prepared.warnings
+        self.warnings_: list[preparation.TableWarning] = prepared.warnings
         fit = fit_table(prepared, self)
         drop = list(self.drop) or ()  # the default, so that repr of a saved model omits it
         parameters = self.get_params(deep=False) | {"drop": drop, "progress": None}
@@ -233,10 +229,12 @@ class TableClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self, "model_")
         known = self.model_
-        roles = Roles(known.label if y is None else y, groups, None, sample_weight)
-        table, given, warnings = labeled_rows(as_table(X), roles)
+        roles = preparation.Roles(known.label if y is None else y, groups, None, sample_weight)
+        table, given, warnings = preparation.labeled_rows(as_table(X), roles)
         label = known_label(given.y, known.positive, known.negative)
-        warnings += warn_of_test_rows(known, table, label, is_grouped=groups is not None)
+        warnings += preparation.warn_of_test_rows(
+            known, table, label, is_grouped=groups is not None
+        )
         score, design = known.scores(table), given.design()
         return evaluate_scores(label, score, self.targets, design, warnings)
 

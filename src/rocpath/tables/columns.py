@@ -1,28 +1,20 @@
 """Infer the types of columns: numbers, categories, dates, or columns to drop."""
 
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
+from rocpath.tables.column_names import KINDS, check_found, is_identifier_name, is_kind, listed
 from rocpath.tables.sentinels import sentinel_codes
-from rocpath.tables.text_formats import has_leading_zeros, parse_text, read_format
+from rocpath.tables.text_formats import ColumnReading, has_leading_zeros, parse_text, read_format
 
-KINDS = ("number", "category", "date", "drop")
 LARGEST_NUMBER = 1e100  # squares of it can still be summed
 _MIN_ROWS_OF_ROW_NUMBERS = 20  # fewer integers may be consecutive by chance
-_MAX_LISTED = 20  # names in a message
 _LONGEST_CATEGORY = 1_000  # characters that are compared; one cell may have megabytes
 _SECONDS_PER_DAY = 86_400.0
 MIN_ROWS_PER_ENTITY = 1.5  # on average; with fewer, a column identifies rows, not entities
-# Final words of the names of columns that identify people, things or rows.
-_IDENTIFIER = re.compile(
-    r"(^|[_\s.-])(id|ids|uuid|guid|ssn|index|customer|client|patient|subject|user|person|"
-    r"account|household|family|member|employee|student|device|machine|session|visitor|"
-    r"company|store|hospital|school)([_\s]?(id|no|nr|num|number|code|key|name))?$"
-)
 
 
 class ColumnAudit(NamedTuple):
@@ -101,7 +93,6 @@ class TableFeatures(NamedTuple):
         return pl.DataFrame(numbers + words)
 
     def _number(self, series: pl.Series) -> pl.Series:
-        codes = self.sentinel.get(series.name)
         style = self.style.get(series.name)
         if style is not None and series.dtype == pl.String:
             number = parse_text(series, style)
@@ -112,12 +103,12 @@ class TableFeatures(NamedTuple):
             what = f"dates as {style}" if style.startswith("%") else "numbers"
             refuse(series, is_lost & ~is_known, f"must be {what}")
             series = number
-        return numbers_of(without_codes(series, codes) if codes else series)
+        return numbers_of(without_codes(series, self.sentinel.get(series.name, ())))
 
 
-def without_codes(series: pl.Series, codes: Iterable[float]) -> pl.Series:
+def without_codes(series: pl.Series, codes: Collection[float]) -> pl.Series:
     """Return a column with null in place of codes for missing values."""
-    if not series.dtype.is_numeric():
+    if not codes or not series.dtype.is_numeric():
         return series
     number = series.cast(pl.Float64)
     return number.set(number.is_in(list(codes)).fill_null(False), None)
@@ -145,8 +136,7 @@ def _plain_numbers(table: pl.DataFrame, names: Iterable[str]) -> Mapping[str, pl
 
 def column(table: pl.DataFrame, name: str, role: str) -> pl.Series:
     """Return a column, or raise an error that lists the existing columns."""
-    if name not in table.columns:
-        raise ValueError(f"{role} column {name!r} not found; columns are: {listed(table.columns)}.")
+    check_found(name, table.columns, role)
     return table[name]
 
 
@@ -179,15 +169,16 @@ def feature_columns(
     # Otherwise a misspelled name would be silently ignored.
     for name, given in types.items():
         column(table, name, "types")
-        if given not in KINDS and not given.startswith("date:%"):
+        if not is_kind(given):
             raise ValueError(
                 f"types must be one of {', '.join(KINDS)} or date:FORMAT, got "
                 f"{given!r} for column {name!r}."
             )
     # Effects of rarer categories are mostly noise; small tables need them more.
     min_frequency = max(2, min(10, table.height // 50))
-    readings = [_read(series, types.get(series.name)) for series in table.drop(excluded)]
-    audits = [_audit(one, types.get(one.series.name), min_frequency) for one in readings]
+    columns = [(one, types.get(one.name)) for one in table.drop(excluded)]
+    readings = {one.name: _read(one, kind) for one, kind in columns}
+    audits = [_audit(one, readings[one.name], kind, min_frequency) for one, kind in columns]
     number = tuple(one.column for one in audits if one.kind in ("number", "date"))
     category = tuple(one.column for one in audits if one.kind == "category")
     if not number and not category:
@@ -196,11 +187,11 @@ def feature_columns(
             "no column is left to learn from"
             f"{f' ({reasons})' if reasons else ': the table has no other columns'}."
         )
-    used = {one.series.name: one for one in readings if one.series.name in number}
+    used = {name: readings[name] for name in number}
     features = TableFeatures(
         number,
         category,
-        style={name: one.style for name, one in used.items() if one.style},
+        style={name: one.format for name, one in used.items() if one.format},
         unreadable={name: one.unreadable for name, one in used.items() if one.unreadable},
         sentinel={name: one.codes for name, one in used.items() if one.codes},
         min_frequency=min_frequency,
@@ -208,35 +199,22 @@ def feature_columns(
     return features, audits
 
 
-class _ColumnReading(NamedTuple):
-    """A column as given, as read, and how it was read."""
-
-    series: pl.Series
-    read: pl.Series
-    style: str = ""
-    unreadable: tuple[str, ...] = ()
-    codes: tuple[float, ...] = ()
-
-
-def _read(series: pl.Series, kind: str | None) -> _ColumnReading:
+def _read(series: pl.Series, kind: str | None) -> ColumnReading:
     """Parse numbers and dates in text, and replace codes for missing values."""
     # If predict gets the dates as text, they are parsed by this format.
-    found = _ColumnReading(series, series, "%Y-%m-%d" if series.dtype == pl.Date else "")
+    found = ColumnReading(series, "%Y-%m-%d" if series.dtype == pl.Date else "")
     is_text = series.dtype == pl.String and kind not in ("drop", "category")
     if is_text and (kind is not None or not has_leading_zeros(series)):
-        reading = read_format(series, kind)
-        if reading is not None:
-            number = reading.number.alias(series.name)
-            found = _ColumnReading(series, number, reading.format, reading.unreadable)
-    codes = sentinel_codes(found.read) if kind in (None, "number") else ()
-    if codes:
-        found = found._replace(read=without_codes(found.read, codes), codes=codes)
-    return found
+        found = read_format(series, kind) or found
+    codes = sentinel_codes(found.number) if kind in (None, "number") else ()
+    return found._replace(number=without_codes(found.number, codes), codes=codes)
 
 
-def _audit(found: _ColumnReading, given: str | None, min_frequency: int) -> ColumnAudit:
+def _audit(
+    series: pl.Series, found: ColumnReading, given: str | None, min_frequency: int
+) -> ColumnAudit:
     """Choose the type of a column from the values that were read."""
-    series, read = found.series, found.read
+    read = found.number
     # n_unique counts null as a value; dropping nulls first would be slower.
     n_values = read.n_unique() - bool(read.null_count()) if is_plain(read) else 0
     # Checked even if a type was given: nothing can be learned from a constant.
@@ -244,7 +222,7 @@ def _audit(found: _ColumnReading, given: str | None, min_frequency: int) -> Colu
     if given is not None and (given == "drop" or not useless):
         kind, why = given.split(":")[0], "type given by the user"
     else:
-        kind, why = ("drop", useless) if useless else _inferred_kind(found)
+        kind, why = ("drop", useless) if useless else _inferred_kind(series, found)
     n_missing, note = series.null_count(), ""
     n_lost = read.null_count() - n_missing
     if found.codes and kind != "drop":
@@ -254,9 +232,9 @@ def _audit(found: _ColumnReading, given: str | None, min_frequency: int) -> Colu
     return ColumnAudit(series.name, kind, why, n_missing, n_values, n_lost, note=note)
 
 
-def _inferred_kind(found: _ColumnReading) -> tuple[str, str]:
+def _inferred_kind(series: pl.Series, found: ColumnReading) -> tuple[str, str]:
     """Return the type that the values suggest, and the reason."""
-    series, read, style = found.series, found.read, found.style
+    read, style = found.number, found.format
     if not _is_number(read):
         is_zip = series.dtype == pl.String and has_leading_zeros(series)
         return "category", "digits with leading zeros, such as zip codes" if is_zip else "text"
@@ -323,13 +301,6 @@ def text_of(series: pl.Series) -> pl.Series:
     return series.cast(pl.String)
 
 
-def listed(names: Iterable[str]) -> str:
-    """Join names for a message."""
-    names = list(names)
-    more = f", ... ({len(names)} in all)" if len(names) > _MAX_LISTED else ""
-    return ", ".join(names[:_MAX_LISTED]) + more
-
-
 def _useless(series: pl.Series, n_values: int, min_frequency: int, *, is_given: bool) -> str:
     """Return the reason why nothing can be learned from a column, if there is one.
 
@@ -360,12 +331,6 @@ def _useless(series: pl.Series, n_values: int, min_frequency: int, *, is_given: 
         return "it contains row numbers"
     is_name = n_values > n_rows / MIN_ROWS_PER_ENTITY and is_identifier_name(series.name)
     return "it looks like an identifier" if is_name else ""
-
-
-def is_identifier_name(name: str) -> bool:
-    """Return whether a column is named like an identifier, also as ``customerId``."""
-    words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
-    return _IDENTIFIER.search(words) is not None
 
 
 def is_plain(series: pl.Series) -> bool:

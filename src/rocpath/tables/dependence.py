@@ -8,7 +8,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from rocpath.auc_statistics.intervals import auc_interval
-from rocpath.tables.columns import MIN_ROWS_PER_ENTITY, is_identifier_name
+from rocpath.tables.column_names import is_identifier_name
+from rocpath.tables.columns import MIN_ROWS_PER_ENTITY
 
 # Maximum expected number of rows that equal a given row by chance, if columns are
 # independent. Tables with a few categories have equal rows that are not copies.

@@ -1,6 +1,6 @@
 """Evaluation of scores against labels: AUC, partial AUC, and thresholds."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -93,24 +93,15 @@ class TableEvaluation:
         return rows
 
     @property
-    def point_title(self) -> str:
-        """Title of the table of thresholds."""
-        if self.n_groups is None:
-            return "Thresholds (95% confidence bounds for new rows in parentheses)"
-        return (
-            "Thresholds (TPR and FPR are means over groups; 95% confidence bounds for new "
-            "groups in parentheses)"
-        )
-
-    @property
-    def point_header(self) -> tuple[str, ...]:
-        """Column names of the table of thresholds."""
-        return ("rule", "score", "TPR", "FPR", "precision", "TP", "FP")
-
-    @property
-    def point_rows(self) -> list[tuple[str, ...]]:
-        """Cells of the table of thresholds, formatted."""
-        return [
+    def point_table(self) -> tuple[str, Sequence[str], Sequence[Sequence[str]]]:
+        """Title, column names and formatted cells of the table of thresholds."""
+        title = "Thresholds (95% confidence bounds for new rows in parentheses)"
+        if self.n_groups is not None:
+            title = (
+                "Thresholds (TPR and FPR are means over groups; 95% confidence bounds for new "
+                "groups in parentheses)"
+            )
+        rows = [
             (
                 one.rule,
                 f"{one.point.threshold:.4g}",
@@ -122,6 +113,7 @@ class TableEvaluation:
             )
             for one in self.points
         ]
+        return title, ("rule", "score", "TPR", "FPR", "precision", "TP", "FP"), rows
 
     def __repr__(self) -> str:
         """Show one result per line."""

@@ -15,21 +15,13 @@ from rocpath.auc_statistics.operating_points import DEFAULT_CONFIDENCE
 from rocpath.auc_statistics.score_summary import ScoreSummary, summarize_scores
 from rocpath.auc_statistics.threshold_targets import ThresholdTargets, describe_target, target_point
 from rocpath.model_comparison import ModelComparison
+from rocpath.tables import rankers
 from rocpath.tables.columns import ColumnAudit
 from rocpath.tables.comparison import CrossValidatedScores, compare_models
 from rocpath.tables.folds import Fold, RowDesign, split_rows
 from rocpath.tables.labels import BinaryLabel
 from rocpath.tables.model import TableModel, table_inputs
 from rocpath.tables.preparation import PreparedTable, TableWarning
-from rocpath.tables.rankers import (
-    BLEND,
-    CANDIDATES,
-    INNER_FOLDS,
-    OURS,
-    RankerTask,
-    fit_ranker,
-    methods_for,
-)
 
 if TYPE_CHECKING:
     from rocpath.tables.classifier import TableClassifier
@@ -85,7 +77,7 @@ class TableFit:
 def fit_table(prepared: PreparedTable, settings: "TableClassifier") -> TableFit:
     """Compare models on held-out rows, and fit the selected one to all rows."""
     fitter = _Fitter(prepared, settings)
-    candidates = fitter.names if settings.fast else CANDIDATES[settings.model]
+    candidates = fitter.names if settings.fast else rankers.CANDIDATES[settings.model]
     method, held_out, comparison = candidates[0], fitter.cross_validate(), None
     if held_out is not None:
         comparison = compare_models(held_out, candidates=candidates, max_fpr=settings.max_fpr)
@@ -119,9 +111,7 @@ class _Fitter:
     def __init__(self, prepared: PreparedTable, settings: "TableClassifier") -> None:
         self.prepared, self.settings = prepared, settings
         self.y = prepared.label.is_positive
-        self.names = methods_for(settings.model)
-        if settings.fast:
-            self.names = (OURS,) if settings.model == "auto" else CANDIDATES[settings.model][:1]
+        self.names = rankers.methods_for(settings.model, fast=settings.fast)
         self.folds = self._folds()
         self.n_started, self.n_steps = 0, len(self.folds) * len(self.names) + 2
 
@@ -135,9 +125,9 @@ class _Fitter:
         design, is_fast = self.prepared.design, self.settings.fast
         # Methods other than these report the scores of the inner folds of their tuning,
         # which are not forward in time.
-        if is_fast and self.names[0] not in (OURS, BLEND) and design.time is None:
+        if is_fast and self.names[0] not in (rankers.OURS, rankers.BLEND) and design.time is None:
             return []
-        n_folds = INNER_FOLDS if is_fast else self.settings.cv
+        n_folds = rankers.INNER_FOLDS if is_fast else self.settings.cv
         folds = split_rows(self.y, design, n_folds, self.settings.random_state)
         if folds or (is_fast and design.time is None):
             return folds
@@ -167,7 +157,7 @@ class _Fitter:
             X, X_new = columns.fit_transform(frame[train]), columns.transform(frame[test])
             for name in self.names:
                 self.start(f"{name}, fold {k} of {len(self.folds)}")
-                steps = fit_ranker(name, self._task(X, train)).steps
+                steps = rankers.fit_ranker(name, self._task(X, train)).steps
                 score[name][test] = Pipeline(steps).decision_function(X_new)
         if self.settings.model == "scores":
             score |= {one.name: one.to_numpy() for one in frame}
@@ -177,7 +167,7 @@ class _Fitter:
         """Fit a method to all rows; return the scores of its inner folds, if any."""
         prepared, columns = self.prepared, self._columns()
         task = self._task(columns.fit_transform(prepared.frame), np.arange(self.y.size))
-        steps, score = fit_ranker(method, task)
+        steps, score = rankers.fit_ranker(method, task)
         inner = None if score is None else self._held_out(task.folds(), {method: score})
         # String arrays: of an object array, a saved model would store every element.
         for step in (columns, *(step for _, step, _ in columns.transformers_)):
@@ -189,10 +179,12 @@ class _Fitter:
     def _columns(self) -> ColumnTransformer:
         return table_inputs(self.prepared.features, is_scores=self.settings.model == "scores")
 
-    def _task(self, X: Any, rows: NDArray[np.intp]) -> RankerTask:
+    def _task(self, X: Any, rows: NDArray[np.intp]) -> rankers.RankerTask:
         settings, design = self.settings, self.prepared.design.take(rows)
         names = self.prepared.features.number if settings.model == "scores" else ()
-        return RankerTask(X, self.y[rows], design, settings.random_state, settings.max_fpr, names)
+        return rankers.RankerTask(
+            X, self.y[rows], design, settings.random_state, settings.max_fpr, names
+        )
 
     def _held_out(
         self, folds: list[Fold], score: dict[str, NDArray[np.float64]]

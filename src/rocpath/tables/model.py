@@ -132,11 +132,6 @@ class TableModel:
             for k in np.flatnonzero(is_far.any(axis=0))
         ]
 
-    def labels(self, table: pl.DataFrame, name: str | None = None) -> BinaryLabel:
-        """Read labels of the classes of the model, by default from its label column."""
-        series = column(table, name or self.label, "label")
-        return known_label(series, self.positive, self.negative)
-
     def scores(self, table: pl.DataFrame) -> NDArray[np.float64]:
         """Predict the log-odds of every row."""
         return np.asarray(self.pipeline.decision_function(self.frame(table)))
@@ -202,14 +197,16 @@ class TableModel:
             lost[name] = float(whole - roc_auc_score(y, score))
         return sorted(lost.items(), key=lambda pair: -pair[1])
 
-    def descent_lines(self, table: pl.DataFrame, is_positive: NDArray[np.bool_]) -> Lines:
-        """Return the lines of predictions along the negative gradient of AUM."""
-        frame = self.frame(table)
-        return Lines.down_gradient(
-            self.pipeline[:-1].transform(frame),
-            ErrorBreakpoints.from_labels(is_positive, positive=True),
-            self.pipeline.decision_function(frame),
-        )
+    def descent_lines(self, table: pl.DataFrame, label: str | None = None) -> Lines:
+        """Return the lines of predictions along the negative gradient of AUM.
+
+        Labels are by default those of the label column of the fit.
+        """
+        series = column(table, label or self.label, "label")
+        is_positive = known_label(series, self.positive, self.negative).is_positive
+        frame, bp = self.frame(table), ErrorBreakpoints.from_labels(is_positive, positive=True)
+        X, predictions = self.pipeline[:-1].transform(frame), self.pipeline.decision_function(frame)
+        return Lines.down_gradient(X, bp, predictions)
 
 
 def table_inputs(features: TableFeatures, *, is_scores: bool = False) -> ColumnTransformer:

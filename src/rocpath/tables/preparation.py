@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from rocpath.arguments import row_weights
 from rocpath.auc_statistics.labeled_sample import group_codes
+from rocpath.tables import dependence
 from rocpath.tables.columns import (
     ColumnAudit,
     TableFeatures,
@@ -18,12 +19,6 @@ from rocpath.tables.columns import (
     numbers_of,
     refuse,
     text_of,
-)
-from rocpath.tables.dependence import (
-    count_known_rows,
-    drifting_dates,
-    find_copies,
-    suspected_groups,
 )
 from rocpath.tables.folds import RowDesign
 from rocpath.tables.frames import as_series, as_table
@@ -127,7 +122,7 @@ def prepare_table(
     features, audits = feature_columns(table, excluded, types or {})
     frame = features.of(table)
     audits = suspect_leaks(frame, features, audits, label.is_positive)
-    design = given.design(find_copies(frame, label.is_positive))
+    design = given.design(dependence.find_copies(frame, label.is_positive))
     warnings += [
         TableWarning.of("leak", one.column, note=one.note) for one in audits if one.is_suspect
     ]
@@ -170,7 +165,7 @@ def warn_of_test_rows(
     model: TableModel, table: pl.DataFrame, label: BinaryLabel, *, is_grouped: bool
 ) -> list[TableWarning]:
     """Warn if test rows are training rows, too few, or possibly grouped."""
-    n_known = count_known_rows(model.frame(table), label.is_positive, model.row_hashes)
+    n_known = dependence.count_known_rows(model.frame(table), label.is_positive, model.row_hashes)
     groups = [] if is_grouped else _warn_of_groups(table.drop(label.column, strict=False))
     return [*warn_of_counts(table.height, n_known=n_known), *groups, *warn_of_few(label)]
 
@@ -178,7 +173,7 @@ def warn_of_test_rows(
 def _warn_of_groups(table: pl.DataFrame) -> list[TableWarning]:
     return [
         TableWarning.of("groups", name, count=table[name].n_unique(), n_rows=table.height)
-        for name in suspected_groups(table)
+        for name in dependence.suspected_groups(table)
     ]
 
 
@@ -192,7 +187,7 @@ def _warn_of_dependence(prepared: PreparedTable, table: pl.DataFrame) -> Iterato
     if design.time is None:
         dates = [one.column for one in prepared.columns if one.kind == "date"]
         is_positive = prepared.label.is_positive
-        for name in drifting_dates(prepared.frame, dates, is_positive, design.unit):
+        for name in dependence.drifting_dates(prepared.frame, dates, is_positive, design.unit):
             yield TableWarning.of("time", name)
 
 

@@ -101,8 +101,10 @@ class RankerTask(NamedTuple):
         return place_rows(score, self.is_positive[rows], weight, self.max_fpr or 1.0).area
 
 
-def methods_for(choice: str) -> tuple[str, ...]:
-    """Return the methods to compare."""
+def methods_for(choice: str, *, fast: bool = False) -> tuple[str, ...]:
+    """Return the methods to compare; a fast fit has only one."""
+    if fast:
+        return (OURS,) if choice == "auto" else CANDIDATES[choice][:1]
     return {"blend": (BLEND, *METHODS), "scores": (BLEND,)}.get(choice, METHODS)
 
 
@@ -148,8 +150,10 @@ def _fit_blend(task: RankerTask) -> FittedRanker:
 
 def _tuned(
     task: RankerTask, n_settings: int, fold_scores: Callable[..., Iterable[NDArray[np.float64]]]
-) -> tuple[int, NDArray[np.float64] | None]:
-    """Return the setting with the largest mean AUC on inner folds, and its scores.
+) -> tuple[int, tuple[float, float], NDArray[np.float64] | None]:
+    """Return the setting with the largest mean AUC on inner folds, and its log-odds there.
+
+    Platt scaling, whose slope and intercept are returned too, turns scores into log-odds.
 
     ``fold_scores`` takes training and held-out rows and returns the scores of the
     latter for each setting. Without folds a setting in the middle is used.
@@ -160,8 +164,11 @@ def _tuned(
         for place, one in enumerate(fold_scores(train, test)):
             score[place, test] = one
             area[place] += task.auc(test, one)
+    if not folds:
+        return n_settings // 2, (1.0, 0.0), None
     chosen = int(area.argmax())
-    return (chosen, score[chosen]) if folds else (n_settings // 2, None)
+    slope, intercept = platt_parameters(score[chosen], task.is_positive, task.weight)
+    return chosen, (slope, intercept), slope * score[chosen] + intercept
 
 
 def _fit_logistic(task: RankerTask, class_weight: str | None) -> FittedRanker:
@@ -181,17 +188,15 @@ def _fit_logistic(task: RankerTask, class_weight: str | None) -> FittedRanker:
             model.set_params(C=C).fit(inside.X, y[train], weight[train])
             yield outside.predictions(inside.standardized(model.coef_[0]))
 
-    chosen, held_out = _tuned(task, grid.size, fold_scores)
+    chosen, (slope, constant), held_out = _tuned(task, grid.size, fold_scores)
     model = LogisticRegression(C=grid[chosen], max_iter=1000, class_weight=class_weight)
     model.fit(Z, y, weight)
     if held_out is not None:
         # AUC does not depend on a common scale of the coefficients and often selects a
         # strong L2 penalty, with which all rows have about the same probability.
-        slope, constant = platt_parameters(held_out, task.is_positive, weight)
         coef, intercept = rows.standardized(model.coef_[0])
         model.coef_ = slope * coef[None]
         model.intercept_ = np.array([slope * intercept + constant])
-        held_out = slope * held_out + constant
     elif class_weight is not None:
         # Class weights shift the log-odds of all rows. This undoes the shift, without
         # changing the ranking.
@@ -247,14 +252,10 @@ def _fit_boosting(task: RankerTask) -> FittedRanker:
             stages = model.staged_decision_function(X[np.ix_(test, columns)])
             yield from map(np.ravel, islice(stages, _TREES - 1, None, _TREES))
 
-    chosen, held_out = _tuned(task, len(settings), fold_scores)
+    # Trees are overconfident on their training rows.
+    chosen, scaling, held_out = _tuned(task, len(settings), fold_scores)
     columns = _dense_columns(task.X, _informative_columns(X, y))
     model = boosted(*settings[chosen])
     model.fit(columns.transform(task.X), y, task.design.sample_weight)
-    slope, constant = 1.0, 0.0
-    if held_out is not None:
-        # Trees are overconfident on their training rows.
-        slope, constant = platt_parameters(held_out, task.is_positive, task.weight)
-        held_out = slope * held_out + constant
-    scaled = PlattScaling(model, slope, constant)
-    return FittedRanker([("informative", columns), ("ranking", scaled)], held_out)
+    steps = [("informative", columns), ("ranking", PlattScaling(model, *scaling))]
+    return FittedRanker(steps, held_out)

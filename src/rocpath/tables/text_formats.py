@@ -15,15 +15,16 @@ _SPACES = " '\u2019\u00a0\u202f"  # a space, an apostrophe, and their typeset fo
 _SEPARATORS = {DECIMAL_POINT: (f"[,{_SPACES}]", r"\."), DECIMAL_COMMA: (f"[.{_SPACES}]", ",")}
 
 
-class TextReading(NamedTuple):
-    """Numbers read from text in some format, and the texts that cannot be read."""
+class ColumnReading(NamedTuple):
+    """Values of a column, their format if they are text, and what is treated as missing."""
 
-    format: str
     number: pl.Series
-    unreadable: tuple[str, ...]
+    format: str = ""
+    unreadable: tuple[str, ...] = ()
+    codes: tuple[float, ...] = ()
 
 
-def read_format(series: pl.Series, kind: str | None) -> TextReading | None:
+def read_format(series: pl.Series, kind: str | None) -> ColumnReading | None:
     """Find the format of a column of text; return None if it should stay text.
 
     Parameters
@@ -52,7 +53,7 @@ def read_format(series: pl.Series, kind: str | None) -> TextReading | None:
                 f"{text.drop_nulls()[0]!r} can be {first} or {others[0]}; "
                 f"specify its type as 'date:{first}', 'date:{others[0]}' or 'drop'."
             )
-        return TextReading(first, number, tuple(unreadable.sort()))
+        return ColumnReading(number.alias(series.name), first, tuple(unreadable.sort()))
     if kind is not None:
         raise ValueError(
             f"column {series.name!r} has no value that can be read as a "
