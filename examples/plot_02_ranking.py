@@ -24,7 +24,7 @@ y = digit == 8
 
 # %%
 # The baseline is standardized logistic regression with an L2 penalty tuned by AUC.
-# ``AUCClassifier`` standardizes and tunes by itself.
+# ``AUCClassifier`` standardizes columns and tunes penalties itself.
 logistic = GridSearchCV(
     make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)),
     {"logisticregression__C": [0.001, 0.01, 0.1, 1.0]},
@@ -33,9 +33,8 @@ logistic = GridSearchCV(
 models = {"logistic": logistic, "AUCClassifier": AUCClassifier(random_state=0)}
 
 # %%
-# Both models are evaluated on six random splits into halves for training and testing. Tuned
-# logistic regression is a strong baseline here: the gain is small, and the probabilities are
-# equally good.
+# Both models are evaluated on six random splits into training and test halves. Tuned logistic
+# regression is a strong baseline here: the gain is small, and the probabilities are equally good.
 auc = {name: [] for name in models}
 probability = {name: np.empty(0) for name in models}
 label = np.empty(0)

@@ -2,7 +2,7 @@
 Learn a changepoint penalty from labels
 =======================================
 
-ruptures detects changes for a given penalty. Here rocpath learns it from labeled regions.
+ruptures detects changes for a given penalty. Here rocpath learns the penalty from labeled regions.
 """
 
 import matplotlib.pyplot as plt
@@ -16,8 +16,8 @@ rng = np.random.default_rng(0)
 
 
 # %%
-# Each sequence has 200 observations and up to three changes; the noise levels are very
-# different. In each sequence, nine regions are labeled as with or without a change.
+# Each sequence has 200 observations and up to three changes; noise levels vary widely. In each
+# sequence, nine regions are labeled as having a change or not.
 def simulate():
     noise = 10 ** rng.uniform(-0.5, 0.5)
     n_changes = rng.integers(0, 4)
@@ -45,7 +45,7 @@ sequences, labels, changes = zip(*(simulate() for _ in range(200)), strict=True)
 y = [errors_by_penalty(*pair) for pair in zip(sequences, labels, strict=True)]
 
 # %%
-# The features are statistics of the differences of neighboring values, which measure the
+# The features are statistics of the differences between neighboring values, which measure the
 # noise.
 features = cp.sequence_features(list(sequences))
 X = features.value[:, [name.startswith("log.abs_diff.") for name in features.name]]

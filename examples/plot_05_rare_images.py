@@ -24,7 +24,7 @@ y = torch.tensor(digits.target == 9)
 
 
 # %%
-# A third of the rows are test rows. Only 40 of the nines in the training rows are kept.
+# A third of the rows are used for testing. Only 40 of the nines in the training rows are kept.
 def split(seed):
     rows = torch.tensor(np.random.default_rng(seed).permutation(len(y)))
     train, test = rows[:1200], rows[1200:]

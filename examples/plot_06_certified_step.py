@@ -25,13 +25,13 @@ network = torch.nn.Sequential(
 ).double()
 
 # %%
-# The direction is minus the gradient of AUM in the weights of the first layer.
+# The direction is the negative gradient of AUM with respect to the weights of the first layer.
 layer = network[0]
 loss = rt.aum_loss(network(X).squeeze(1), y, margin=0.0)
 direction = [-one for one in torch.autograd.grad(loss, list(layer.parameters()))]
 
 # %%
-# Find the steps with the largest AUC and the smallest AUM. No step is better than the bound.
+# Find the steps with the largest AUC and the smallest AUM. No step is better than its bound.
 best = {}
 for metric in ("auc", "aum"):
     one = rt.certified_step(network, layer, X, y, direction, metric=metric, tol=1e-4)

@@ -1,11 +1,11 @@
 """
-Detect changes of a distribution
-================================
+Detect changes in distribution
+==============================
 
-Not every change is a change of the mean. Here the level changes twice and the spread once, with
+Not every change is a change in the mean. Here the level changes twice and the spread once, with
 noise so heavy-tailed that its mean does not exist. Indicator columns record whether an observation
-is below each of five quantiles. They turn a change of the distribution into a change of means, and
-the cost for several columns finds the optimal segmentation exactly.
+is below each of five quantiles. They turn a change in distribution into a change in means, and the
+cost for several columns finds the optimal segmentation exactly.
 """
 
 # %%
@@ -22,8 +22,8 @@ spread = np.repeat([1.0, 1.0, 1.0, 5.0], 300)
 x = level + spread * rng.standard_cauchy(size=1200)
 
 # %%
-# The squared-error cost detects outliers as changes. A robust cost finds the changes of the level,
-# but not the change of the spread.
+# The squared-error cost detects outliers as changes. A robust cost finds the changes in level, but
+# not the change in spread.
 
 for cost in ("normal", "biweight"):
     (found,) = cp.detect_changes([x], cost=cost)
