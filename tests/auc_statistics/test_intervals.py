@@ -137,6 +137,20 @@ def test_intervals_with_a_single_positive_are_wide():
     assert area.high > 0.8
 
 
+def test_exchanged_scores_of_zero_variance_have_the_same_p_values():
+    y = np.repeat([0, 1], [2, 8])
+    found = rp.compare_auc(y, y, -y, margin=0.5)
+    other = rp.compare_auc(y, -y, y, margin=0.5)
+    assert (found.value, found.other_value, found.standard_error) == (1.0, 0.0, 0.0)
+    assert (other.low, other.high) == (-found.high, -found.low)
+    # The interval of the difference excludes 0.
+    assert found.low > 0
+    assert other.p_value == found.p_value < 0.05
+    # The differences 1 and -1 are beyond the margin on opposite sides.
+    assert other.equivalence_p_value == found.equivalence_p_value > 0.5
+    assert other.non_inferiority_p_value > 0.5 > found.non_inferiority_p_value
+
+
 def test_differences_of_perfect_scores_have_an_interval_of_positive_width():
     y = [0, 0, 0, 1, 1, 1]
     equal = rp.compare_auc(y, [1, 2, 3, 4, 5, 6], [2, 4, 6, 8, 10, 12])

@@ -209,20 +209,22 @@ def difference_of(
     below, above = (max(distance, least) for distance in _distances(one, two, variance))
     scale = float(np.sqrt(tested.value))
 
-    def upper_tail(excess: float) -> float:
+    def p_value(bound: float, sign: int) -> float:
+        """Test whether the difference, times the sign, exceeds a bound."""
+        excess = sign * center - bound
         if scale > 0:
             return float(special.stdtr(tested.freedom, -excess / scale))
         # Both AUCs are 0 or 1, where the variance is zero but the interval has a positive
         # width: the test uses the width on the side of the hypothesis. If it is also
         # zero, the rankings are equal, and the difference is a rounding error.
-        width = below if excess > 0 else above
+        width = below if sign * excess > 0 else above
         quantile = float(special.ndtri(0.5 + 0.5 * one.confidence))
         return float(special.ndtr(-excess / width * quantile)) if width > 0 else 0.5
 
     p_values: tuple[float | None, float | None] = (None, None)
     if margin is not None:
-        not_worse = upper_tail(center + margin)
-        p_values = not_worse, max(not_worse, upper_tail(margin - center))
+        not_worse = p_value(-margin, 1)
+        p_values = not_worse, max(not_worse, p_value(-margin, -1))
     difference = one.interval.value - two.interval.value
     return AUCComparison(
         one.interval.value,
@@ -231,7 +233,7 @@ def difference_of(
         float(np.sqrt(variance)),
         max(min(center - below, difference), -one.max_fpr),
         min(max(center + above, difference), one.max_fpr),
-        2.0 * upper_tail(abs(center)) if scale > 0 or center else 1.0,
+        2.0 * p_value(0.0, 1 if center > 0 else -1) if scale > 0 or center else 1.0,
         one.confidence,
         margin,
         *p_values,
