@@ -49,9 +49,19 @@ class Jumps:
     is_monotone: bool = field(init=False)  # FP never decreases, FN never increases
 
     def __post_init__(self) -> None:
-        """Freeze the arrays, and determine the signs once: they are needed often."""
-        for column in (self.fp_diff, self.fn_diff, self.fp, self.tp):
-            read_only(column)
+        """Check and freeze the arrays, and determine the signs, which are needed often."""
+        for name, sign, count, diff in (
+            ("fp_diff", "positive", self.fp, self.fp_diff),
+            ("fn_diff", "negative", self.tp, self.fn_diff),
+        ):
+            read_only(count)
+            read_only(diff)
+            # AUC divides by both sums.
+            if count.sum() <= 0:
+                raise ValueError(
+                    f"{name} must sum to a {sign} number, got {diff.sum()}: no example can be a "
+                    f"false {sign}."
+                )
         set_fields(self, is_monotone=bool(self.fp.min() >= 0 and self.tp.min() >= 0))
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -67,9 +77,7 @@ class Jumps:
             check_count(f"{name} must have one entry", diff.size, size, "breakpoints")
         fp, fp_unit = unit_multiples("fp_diff", fp_diff)
         tp, tp_unit = unit_multiples("fn_diff", -fn_diff)
-        jumps = cls(fp_diff, fn_diff, fp, tp, fp_unit, tp_unit)
-        jumps._check_sums()
-        return jumps
+        return cls(fp_diff, fn_diff, fp, tp, fp_unit, tp_unit)
 
     @classmethod
     def from_rates(
@@ -91,21 +99,7 @@ class Jumps:
             # Units that float64 does not represent: rates are rounded like any jumps.
             return cls.from_diffs(fp_rate, fn_rate, size=fp_diff.size)
         units = float(fp_unit), float(tp_unit), float(fp_unit * fp_sum)
-        jumps = cls(fp_rate, fn_rate, fp, tp, *units)
-        jumps._check_sums()
-        return jumps
-
-    def _check_sums(self) -> None:
-        # AUC divides by both sums.
-        for name, sign, count, diff in (
-            ("fp_diff", "positive", self.fp, self.fp_diff),
-            ("fn_diff", "negative", self.tp, self.fn_diff),
-        ):
-            if count.sum() <= 0:
-                raise ValueError(
-                    f"{name} must sum to a {sign} number, got {diff.sum()}: no example can be a "
-                    f"false {sign}."
-                )
+        return cls(fp_rate, fn_rate, fp, tp, *units)
 
     @property
     def totals(self) -> tuple[float, float]:

@@ -10,7 +10,7 @@ from html import escape
 
 from scipy.special import ndtri
 
-from rocpath.auc_statistics.results import html_table
+from rocpath.auc_statistics.results import html_table, text_table
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,10 +113,9 @@ class ModelComparison:
     @property
     def description(self) -> str:
         """Metric, evaluation method and sample size, in one line."""
-        folds = (
-            f"{self.n_folds} cross-validation folds" if self.n_folds > 1 else "held-out test set"
-        )
-        return f"{self.metric}, {folds}, {self.sample_size}"
+        folds = f"{self.n_folds} cross-validation folds"
+        method = folds if self.n_folds > 1 else "held-out test set"
+        return f"{self.metric}, {method}, {self.sample_size}"
 
     @property
     def header(self) -> tuple[str, ...]:
@@ -166,10 +165,7 @@ class ModelComparison:
 
     def __repr__(self) -> str:
         """Show the scores as a table of plain text."""
-        cells = [self.header, *self.rows]
-        width = [max(map(len, column)) for column in zip(*cells, strict=True)]
-        lines = ["  ".join(map(str.ljust, row, width)).rstrip() for row in cells]
-        return "\n".join([self.description, *lines])
+        return f"{self.description}\n{text_table(self.header, self.rows, n_left=len(self.header))}"
 
     def _repr_html_(self) -> str:
         """Show the scores as an HTML table in notebooks."""

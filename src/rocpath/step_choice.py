@@ -41,10 +41,6 @@ class Movement(NamedTuple):
         """The thresholds as functions of the step."""
         return Lines.from_predictions(*self)
 
-    def aum_at(self, step: float) -> float:
-        """Evaluate AUM at one step."""
-        return aum(self.bp, self.predictions + step * self.direction)
-
 
 class Quadratic(NamedTuple):
     """A model's own term of the objective: value and derivatives at step 0."""
@@ -78,7 +74,8 @@ def choose_step(
         return ChosenStep(constant)
     if choice == "grid":
         # The alternative to a line search: AUM is computed again for each size.
-        values = [train.aum_at(size) + added.change_at(size) for size in GRID]
+        bp, start, change = train
+        values = [aum(bp, start + size * change) + added.change_at(size) for size in GRID]
         return ChosenStep(GRID[int(np.argmin(values))], len(GRID))
     lines = train.lines
     if choice == "best_auc":

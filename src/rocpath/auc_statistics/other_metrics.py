@@ -101,9 +101,8 @@ def _tpr_limits(rows: RankedRows, fpr: float, confidence: float) -> tuple[float,
         def exceeds(probit: float) -> bool:
             rate = special.ndtr(probit + away)
             # Mid-p value: the observed count contributes half of its probability.
-            tails = special.bdtrc(count - 1, n_positive, rate) if count else 1.0
-            strict = special.bdtrc(count, n_positive, rate) if count < n_positive else 0.0
-            return bool(weight @ (0.5 * (tails + strict) * np.ones(_NODES)) >= 2.0 * probability)
+            tails = special.bdtrc([[count - 1], [count]], n_positive, rate)
+            return bool(weight @ tails.mean(axis=0) >= 2.0 * probability)
 
         return float(special.ndtr(smallest_root(exceeds, -9.0, 9.0)))
 

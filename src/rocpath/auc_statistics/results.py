@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
+from operator import call
 
 
 class Sentence:
@@ -45,16 +46,12 @@ def p_text(p_value: float) -> str:
     return "p < 0.0001" if p_value < 1e-4 else f"p = {p_value:.2g}"
 
 
-def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Format a text table; the first column is left-aligned, others right-aligned."""
-    lines = [header, *rows]
-    width = [max(len(line[k]) for line in lines) for k in range(len(header))]
-    return "\n".join(
-        "  ".join(
-            cell.rjust(width[k]) if k else cell.ljust(width[k]) for k, cell in enumerate(line)
-        ).rstrip()
-        for line in lines
-    )
+def text_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, n_left: int = 1) -> str:
+    """Format a text table; the first columns are left-aligned, others right-aligned."""
+    cells = [header, *rows]
+    width = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    align = [str.ljust if k < n_left else str.rjust for k in range(len(width))]
+    return "\n".join("  ".join(map(call, align, row, width)).rstrip() for row in cells)
 
 
 def html_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

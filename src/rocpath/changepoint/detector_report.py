@@ -94,9 +94,8 @@ def _reported(detector: LearnedDetector, names: Sequence[str] | None) -> list[Re
     reported = []
     for k, one in enumerate(detector._training):
         errors = evaluation.problem.functions[k]
-        position = one.position
-        position = np.arange(len(one.value)) if position is None else position
-        position = np.asarray(position, dtype=np.float64)
+        index = np.arange(len(one.value))
+        position = np.asarray(index if one.position is None else one.position, dtype=np.float64)
         penalty = float(np.exp(log_penalty[k]) * evaluation.problem.unit[k])
         changes, mean = _segmentation(detector, one, penalty)
         value, (mean,) = drawn_values(one.value, [mean])

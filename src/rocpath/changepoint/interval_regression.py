@@ -136,9 +136,8 @@ class IntervalRegression(LogPenaltyModel):
                 stacklevel=2,
             )
         if self.alpha is None:
-            self.alphas_ = (
-                largest * np.geomspace(1.0, self.alpha_ratio, self.n_alphas)[: self.cv_loss_.size]
-            )
+            path = np.geomspace(1.0, self.alpha_ratio, self.n_alphas)
+            self.alphas_ = largest * path[: self.cv_loss_.size]
         self.alpha_ = float(largest * fraction[-1]) if largest else self.alpha or 0.0
         # scikit-learn requires at least one iteration, even for a constant.
         self.n_iter_ = max(1, int(models.n_iter.sum()))
