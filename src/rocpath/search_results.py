@@ -79,13 +79,10 @@ class AUMPath:
         -------
         float or array
         """
-        at, row = self._rows_at(step)
-        value = self.aum[row] + self.aum_slope_after[row] * (at - self.step[row])
-        # Between two rows AUM is between their values, and so never negative.
-        following = np.minimum(row + 1, self.step.size - 1)
-        low = np.minimum(self.aum[row], self.aum[following])
-        high = np.maximum(self.aum[row], self.aum[following])
-        return np.where(following > row, np.clip(value, low, high), value)[()]
+        at, _ = self._rows_at(step)
+        # Linear between two rows, and so never negative there; then by the last slope.
+        beyond = np.maximum(at - self.step[-1], 0.0)
+        return np.interp(at, self.step, self.aum) + self.aum_slope_after[-1] * beyond
 
     @property
     def first_min(self) -> BestStep:
