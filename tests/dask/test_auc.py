@@ -15,10 +15,9 @@ dd = pytest.importorskip("dask.dataframe")
 pytest.importorskip("distributed")
 
 from rocpath.dask import auc, auc_interval  # noqa: E402
-from rocpath.dask.buckets import Buckets  # noqa: E402
 from rocpath.dask.intervals import certified_auc  # noqa: E402
 from rocpath.dask.passes import Passes  # noqa: E402
-from rocpath.dask.scores import PartitionedScores  # noqa: E402
+from rocpath.dask.scores import Buckets, PartitionedScores  # noqa: E402
 
 
 def tables():

@@ -16,7 +16,7 @@ db = pytest.importorskip("dask.bag")
 dd = pytest.importorskip("dask.dataframe")
 pytest.importorskip("distributed")
 
-from rocpath.dask import AUCClassifier, auc, refinement, subsampling  # noqa: E402
+from rocpath.dask import AUCClassifier, auc, subsampling  # noqa: E402
 
 
 def rows(n_rows=500, n_classes=2):
@@ -133,8 +133,8 @@ def test_initial_model_is_refitted_to_all_rows_as_in_memory(monkeypatch):
 
 def test_ascent_is_kept_only_if_it_increases_the_auc_of_all_rows(monkeypatch):
     areas = iter([0.7, 0.6, 0.5, 0.6])
-    monkeypatch.setattr(refinement, "_auc", lambda *_: next(areas))
-    monkeypatch.setattr(refinement, "newton", lambda sums, l2, start: start * 0)
+    monkeypatch.setattr(subsampling, "_auc", lambda *_: next(areas))
+    monkeypatch.setattr(subsampling, "newton", lambda sums, l2, start: start * 0)
     start, ascended = np.ones(4), np.full(4, 2.0)
 
     class Candidate:
@@ -150,9 +150,9 @@ def test_ascent_is_kept_only_if_it_increases_the_auc_of_all_rows(monkeypatch):
     class Rows:
         classes, class_weights = np.array([0, 1]), np.array([5.0, 5.0])
 
-    how = (Rows, np.array([False, True]), Candidate)
-    assert (refinement.refine(*how) == ascended).all()
-    assert (refinement.refine(*how) == 0).all()
+    how = (Rows, np.array([False, True]), Candidate, None)
+    assert (subsampling.refine(*how) == ascended).all()
+    assert (subsampling.refine(*how) == 0).all()
 
 
 def test_probabilities_are_calibrated_to_all_rows(monkeypatch):
@@ -263,7 +263,7 @@ def test_parameters_are_those_in_memory_client_and_verbose():
 def test_wide_tables_have_smaller_subsamples(monkeypatch):
     monkeypatch.setattr(subsampling, "_MAX_BYTES", 40_000)
     monkeypatch.setattr(subsampling, "_MIN_ROWS_PER_CLASS", 10)
-    monkeypatch.setattr(refinement, "MOST_COLUMNS_FOR_NEWTON", 1)
+    monkeypatch.setattr(subsampling, "MOST_COLUMNS_FOR_NEWTON", 1)
     X, y = rows(3000)
     sampled_rows = []
     search = rp.AUCClassifier._search

@@ -24,8 +24,7 @@ from rocpath.dask.partitions import (
 )
 from rocpath.dask.passes import Passes, ReturnInvalid
 from rocpath.dask.progress import progress_line
-from rocpath.dask.refinement import refine
-from rocpath.dask.subsampling import subsample
+from rocpath.dask.subsampling import refine, subsample
 from rocpath.ranking import AUCClassifier as LocalClassifier
 
 
@@ -244,14 +243,10 @@ class AUCClassifier(LocalClassifier):
             X = X.to_dask_array(optimize=False)  # optimization may combine partitions
         # Predictions for an empty block have the right dtype and number of columns.
         nothing = _predict_block(np.empty((0, local.n_features_in_)), local, method)
+        rows = X.rechunk({1: -1}) if X.numblocks[1] != 1 else X
+        chunks, dropped = (X.chunks[0], *nothing.shape[1:]), None if nothing.ndim == 2 else 1
         return da.map_blocks(
-            _predict_block,
-            X.rechunk({1: -1}) if X.numblocks[1] != 1 else X,
-            local,
-            method,
-            chunks=(X.chunks[0], *nothing.shape[1:]),
-            drop_axis=None if nothing.ndim == 2 else 1,
-            meta=nothing,
+            _predict_block, rows, local, method, chunks=chunks, drop_axis=dropped, meta=nothing
         )
 
     def _without_names(self, X: Any) -> LocalClassifier:

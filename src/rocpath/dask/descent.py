@@ -19,18 +19,15 @@ from numpy.typing import ArrayLike, NDArray
 
 import rocpath._core as _core
 from rocpath.arguments import finite_number, nonnegative_number, one_of, whole_number
-from rocpath.dask.buckets import Buckets
 from rocpath.dask.partitions import Partition, PartitionedRows
 from rocpath.dask.passes import Passes
-from rocpath.dask.scores import PartitionedScores
-from rocpath.dask.weights import WeightUnits, common_units, label_jumps
+from rocpath.dask.scores import Buckets, PartitionedScores
+from rocpath.dask.weights import Jumps, Vector, WeightUnits, common_units, label_jumps
 from rocpath.descent import Descent, State, descend
 from rocpath.linear_model import LinearPredictor, checked_initial
 from rocpath.matrices import add_pairs, pair_sums, row_products
 from rocpath.step_choice import ChosenStep, Quadratic
 
-Vector = NDArray[np.float64]
-Jumps = NDArray[np.int8] | NDArray[np.int64]  # from `label_jumps`
 # The threshold where FP reaches FN, and the counts of both before and after it.
 Level = tuple[float, NDArray[np.int64]]
 Box = tuple[float, ...]  # smallest and largest step, smallest and largest threshold
@@ -125,15 +122,9 @@ class _LabelErrors(NamedTuple):
 
     def breakpoints(self, jump: Jumps) -> _core.Breakpoints:
         """Return the breakpoints of the given rows."""
-        count = jump.astype(np.int64)
-        return _core.Breakpoints(
-            self.values(jump),
-            np.arange(jump.size),
-            np.maximum(-count, 0),
-            np.maximum(count, 0),
-            *self.units.in_core,
-            True,
-        )
+        count, example = jump.astype(np.int64), np.arange(jump.size)
+        fp, tp = np.maximum(-count, 0), np.maximum(count, 0)
+        return _core.Breakpoints(self.values(jump), example, fp, tp, *self.units.in_core, True)
 
     def lines(self, jump: Jumps, prediction: Vector, change: Vector | None = None) -> _core.Lines:
         """Return the thresholds of the given rows as lines, constant by default."""
@@ -273,8 +264,7 @@ class _PartitionedSamples(NamedTuple):
 
     def intercept(self, state: State) -> float:
         """Find the constant with the fewest errors."""
-        buckets: Buckets = state.predictions[0].buckets
-        return buckets.fewest_errors_constant(self.errors.units.in_core)
+        return float(state.predictions[0].buckets.fewest_errors_constant(self.errors.units.in_core))
 
     def run(self, name: str, function: Any, *vectors: _PartitionedVector, **shared: Any) -> Any:
         """Apply a function to the labels and entries of every partition."""
@@ -287,13 +277,10 @@ def sample_rows(n_rows: Sequence[int]) -> list[NDArray[np.int64]]:
     # Rows are sampled by their number among all rows, so that the sample and the steps
     # do not depend on the partitioning.
     total = sum(n_rows)
-    sampled = np.arange(total)
-    if total > _FEW_ROWS:
-        sampled = _core.sampled_places(total)
+    sampled = _core.sampled_places(total) if total > _FEW_ROWS else np.arange(total)
     ends = np.cumsum(n_rows)
     pieces = np.split(sampled, np.searchsorted(sampled, ends[:-1]))
-    first = np.concatenate(([0], ends[:-1]))
-    return [piece - start for piece, start in zip(pieces, first, strict=True)]
+    return [piece - first for piece, first in zip(pieces, ends - n_rows, strict=True)]
 
 
 def _concatenate(found: list[dict[str, NDArray[Any]]]) -> dict[str, NDArray[Any]]:
@@ -312,8 +299,7 @@ def _check_size(n_lines: int) -> None:
 
 
 def _products(rows: Partition, coef: Vector) -> Vector:
-    products: Vector = row_products(rows.X, coef)
-    return products
+    return np.asarray(row_products(rows.X, coef))
 
 
 def _add_step(entries: Vector, change: Vector, step: float) -> Vector:

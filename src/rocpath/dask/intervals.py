@@ -23,10 +23,9 @@ from rocpath.auc_statistics.differences import checked_margin, compared
 from rocpath.auc_statistics.groups import GroupSums, pairs_within_groups
 from rocpath.auc_statistics.influence import ScoreBlocks, block_components, place_rows
 from rocpath.auc_statistics.results import AUCComparison, AUCInterval
-from rocpath.dask.buckets import Buckets
 from rocpath.dask.partitions import Partition
 from rocpath.dask.passes import Passes
-from rocpath.dask.scores import GroupedRows, PartitionedScores, ScoreBins
+from rocpath.dask.scores import Buckets, GroupedRows, PartitionedScores, ScoreBins
 
 _N_BINS = 2**14  # before frequent scores get separate bins
 _N_BINS_OF_BOUNDS = (2**10, 2**14, 2**17)  # tried in turn, until the tolerance is met
@@ -204,14 +203,11 @@ class _Deviation(NamedTuple):
     def of(self, rows: Partition) -> NDArray[np.float64]:
         """Return the deviations of the rows of a partition."""
         label = (rows.y > 0).astype(np.intp)
-        first, *rest = (
-            by_bin[label, bins.index_of(rows, name)] for name, bins, by_bin in self.terms
-        )
-        return np.asarray(first - rest[0] if rest else first)
+        each = [by_bin[label, bins.index_of(rows, name)] for name, bins, by_bin in self.terms]
+        return np.asarray(np.subtract.reduce(each))
 
 
-@dataclass(frozen=True)
-class _Sample:
+class _Sample(NamedTuple):
     """Partitioned rows, with the interface of `LabeledSample`."""
 
     scores: PartitionedScores
@@ -232,10 +228,8 @@ class _Sample:
         passes = self.scores.passes
         tasks = passes.each(_square_sums, self.scores.tasks, deviation=deviation)
         squares = np.sum(passes.results("computing variances", tasks), axis=0)
-        return [
-            float(square) / float(unit.total) ** 2
-            for square, unit in zip(squares[::-1], self.scores.units[::-1], strict=True)
-        ]
+        totals = np.array([float(unit.total) for unit in self.scores.units])
+        return [float(one) for one in (squares / totals**2)[::-1]]
 
 
 @dataclass(frozen=True)
@@ -272,10 +266,8 @@ class _PartitionedCurve(ScoreCurve):
     def _by_group(self) -> tuple[GroupSums, NDArray[np.float64]]:
         """Sums of the components, and of correctly ordered pairs, within each group."""
         sample: Any = self.sample
-        given = {"deviation": self.deviation, "name": self.name}
-        found = sample.scores.passes.run(
-            "adding up groups", _group_sums, sample.groups.tasks, **given
-        )
+        passes, given = sample.scores.passes, {"deviation": self.deviation, "name": self.name}
+        found = passes.run("adding up groups", _group_sums, sample.groups.tasks, **given)
         *sums, won = np.concatenate(found, axis=1)
         return GroupSums(np.array(sums[:2]), np.array(sums[2:])), won
 

@@ -127,14 +127,11 @@ def make_partitions(name: str, X: Any, **columns: Any) -> list[Any]:
     }
     together = _one_frame(X, columns)
     if together is not None:
-        split = delayed(ReturnInvalid(_split), pure=False)
-        return [
-            split(name, number, block, list(columns))
-            for number, block in enumerate(together.to_delayed())
-        ]
-    # If sizes are unknown, each partition checks that its rows and labels match.
-    blocks = [_blocks(one) for one in (X, *columns.values())]
-    for other, labels in zip(columns, blocks[1:], strict=True):
+        blocks = [together.to_delayed()]
+    else:
+        # If sizes are unknown, each partition checks that its rows and labels match.
+        blocks = [_blocks(one) for one in (X, *columns.values())]
+    for other, labels in zip(columns, blocks[1:], strict=False):
         if len(blocks[0]) != len(labels):
             raise ValueError(
                 f"{name} and {other} must have the same partitions, got "
@@ -142,10 +139,8 @@ def make_partitions(name: str, X: Any, **columns: Any) -> list[Any]:
                 "arrays, or repartition data frames in the same way."
             )
     make = delayed(ReturnInvalid(_partition), pure=False)
-    return [
-        make(name, number, X_block, list(columns), *entries)
-        for number, (X_block, *entries) in enumerate(zip(*blocks, strict=True))
-    ]
+    rows = enumerate(zip(*blocks, strict=True))
+    return [make(name, number, list(columns), *entries) for number, entries in rows]
 
 
 def _align(name: str, X: Any, other: str, column: Any) -> Any:
@@ -171,7 +166,11 @@ def column_names(X: Any) -> NDArray[Any] | None:
     return np.array([str(name) for name in X.columns], dtype=object)
 
 
-def _partition(name: str, number: int, X: Any, others: list[str], *columns: Any) -> Partition:
+def _partition(name: str, number: int, others: list[str], X: Any, *columns: Any) -> Partition:
+    if others and not columns:  # one table, from `_one_frame`
+        names = [other + _SUFFIX for other in others]
+        X, columns = X.drop(columns=names), tuple(X[one] for one in names)
+        X = X.iloc[:, 0] if name == "scores" else X
     block, found = as_block(name, X), {}
     for other, given in zip(others, columns, strict=True):
         refuse_masked(other, given)
@@ -275,13 +274,6 @@ def _one_frame(X: Any, columns: dict[str, Any]) -> Any:
         except ValueError:  # columns of different tables
             return None
     return frame
-
-
-def _split(name: str, number: int, frame: Any, others: list[str]) -> Partition:
-    columns = [frame[other + _SUFFIX] for other in others]
-    X = frame.drop(columns=[other + _SUFFIX for other in others])
-    rows = X.iloc[:, 0] if name == "scores" else X
-    return _partition(name, number, rows, others, *columns)
 
 
 def _blocks(rows: Any) -> list[Any]:

@@ -151,10 +151,8 @@ class Passes:
         futures = client.compute(list(tasks))
         # A closing client accepts tasks but never reports their completion.
         _check_connected(client)
-        gathering = asyncio.run_coroutine_threadsafe(
-            client.gather(futures, asynchronous=True),
-            client.loop.asyncio_loop,  # type: ignore[union-attr]
-        )
+        loop, gather = client.loop, client.gather(futures, asynchronous=True)
+        gathering = asyncio.run_coroutine_threadsafe(gather, loop.asyncio_loop)  # type: ignore[union-attr]
         try:
             for _ in _pauses(client):
                 if gathering.done():

@@ -116,11 +116,8 @@ def _ranked(bins: ScoreBins, units: WeightUnits, unit: Unit) -> RankedRows:
     counts, sums = (
         np.pad(np.cumsum(bins.sums[:, power, ::-1], axis=1), ((0, 0), (1, 0))) for power in (0, 1)
     )
-    n_false, n_true = counts.astype(np.int64)
-    fp: NDArray[Any] = n_false
-    tp: NDArray[Any] = n_true
-    if unit != "row":
-        fp, tp = (one * each.unit for one, each in zip(sums, units, strict=True))
+    n_false, n_true = n_rows = counts.astype(np.int64)
+    fp, tp = n_rows if unit == "row" else sums * [[one.unit] for one in units]
     return RankedRows(score, tp, fp, n_true + n_false, unit, n_true)
 
 

@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 import rocpath._core as _core
 from rocpath.dask.partitions import Partition, PartitionedRows
 
+Vector = NDArray[np.float64]
+Jumps = NDArray[np.int8] | NDArray[np.int64]  # from `label_jumps`
+
 
 class ClassUnit(NamedTuple):
     """The unit of the weights of a class."""
@@ -38,9 +41,7 @@ class WeightUnits(NamedTuple):
         return float(fp_unit), float(tp_unit), float(fp_unit * n_negative)
 
 
-def label_jumps(
-    rows: Partition, positives: NDArray[Any], units: WeightUnits
-) -> NDArray[np.int8] | NDArray[np.int64]:
+def label_jumps(rows: Partition, positives: NDArray[Any], units: WeightUnits) -> Jumps:
     """Return the weight of each row in units, negative for the negative class."""
     is_positive = np.isin(rows.y, positives)
     if rows.sample_weight is None:
@@ -72,19 +73,17 @@ def _class_unit(rows: PartitionedRows, positives: NDArray[Any], is_positive: boo
     return ClassUnit(sum(passes.run("weights", _count_sum, weights, unit=unit)), unit)
 
 
-def _class_weights(
-    rows: Partition, positives: NDArray[Any], is_positive: bool
-) -> NDArray[np.float64]:
+def _class_weights(rows: Partition, positives: NDArray[Any], is_positive: bool) -> Vector:
     return rows.weight[np.isin(rows.y, positives) == is_positive]
 
 
-def _jump_range(weight: NDArray[np.float64]) -> tuple[float, float, int]:
+def _jump_range(weight: Vector) -> tuple[float, float, int]:
     return _core.jump_range(weight)
 
 
-def _are_multiples(weight: NDArray[np.float64], unit: float) -> bool:
+def _are_multiples(weight: Vector, unit: float) -> bool:
     return _core.are_multiples(weight, unit)
 
 
-def _count_sum(weight: NDArray[np.float64], unit: float) -> int:
+def _count_sum(weight: Vector, unit: float) -> int:
     return int(_core.count_units(weight, unit).sum())
