@@ -193,14 +193,10 @@ def maximize_smoothed_auc(rows: LabeledRows, width: float, initial: Vector) -> V
         )
         return -value, center * slope.sum() - sums_over_rows(rows.X, slope)
 
-    found = optimize.minimize(
-        objective,
-        # The bandwidth is in standard deviations, and AUC does not depend on the scale.
-        rows.standardized(initial).coef,
-        jac=True,
-        method="L-BFGS-B",
-        options={"maxiter": _MOST_ITERATIONS, "ftol": _SMALLEST_GAIN},
-    )
+    # The bandwidth is in standard deviations, and AUC does not depend on the scale.
+    start = rows.standardized(initial).coef
+    options = {"maxiter": _MOST_ITERATIONS, "ftol": _SMALLEST_GAIN}
+    found = optimize.minimize(objective, start, jac=True, method="L-BFGS-B", options=options)
     return np.asarray(found.x)
 
 

@@ -158,14 +158,10 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, _BaseComposition):  # ty
         rng = check_random_state(self.random_state)
         group, copies = group_numbers(groups, len(label)), copied_frame_rows(X)
         folds, fold = split_folds(self.cv, label, group, copies, rng)
-        members, excluded = scored_members(
-            self.estimators or portfolio(X, random_state=rng.randint(2**31 - 1)),
-            X,
-            label,
-            None if sample_weight is None else weight,
-            folds=None if isinstance(self.cv, str) else folds,
-            n_jobs=self.n_jobs,
-        )
+        models = self.estimators or portfolio(X, random_state=rng.randint(2**31 - 1))
+        known_weight = None if sample_weight is None else weight
+        how: Any = {"folds": None if isinstance(self.cv, str) else folds, "n_jobs": self.n_jobs}
+        members, excluded = scored_members(models, X, label, known_weight, **how)
         self.excluded_ = {name: reason for name, (reason, _) in excluded.items()}
         if not members:
             reasons = "; ".join(f"{name!r}: {reason}" for name, reason in self.excluded_.items())
@@ -319,7 +315,6 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, _BaseComposition):  # ty
                 warnings.warn(
                     f"{name!r} ranks all held-out rows correctly, but other models "
                     "do not: was it fitted to these rows, or does a column reveal the label?",
-                    UserWarning,
                     stacklevel=3,
                 )
         weights = np.array([blend.weights for blend in self._blends])

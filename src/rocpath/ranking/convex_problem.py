@@ -107,7 +107,7 @@ class ConvexProblem(NamedTuple):
 
     def derivatives(self, predictions: Vector) -> tuple[float, Vector, Vector]:
         """Return the loss and its two derivatives with respect to the predictions."""
-        margin = self.sign * predictions
+        weight, margin = self.sample_weight, self.sign * predictions
         if self.loss == "logistic":
             # The exponent is not positive, so it cannot overflow; log1p keeps the
             # digits of a small loss.
@@ -118,11 +118,7 @@ class ConvexProblem(NamedTuple):
         else:
             short = np.maximum(1.0 - margin, 0.0)
             value, slope, curvature = 0.5 * short**2, -short, (short > 0).astype(float)
-        return (
-            float(self.sample_weight @ value),
-            self.sample_weight * self.sign * slope,
-            self.sample_weight * curvature,
-        )
+        return float(weight @ value), weight * self.sign * slope, weight * curvature
 
 
 def newton(

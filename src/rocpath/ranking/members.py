@@ -87,11 +87,28 @@ def scored_members(
     """
     members: dict[str, Scored] = {}
     excluded: dict[str, Excluded] = {}
-    n_classes = np.unique(y).size
-    n_columns = 1 if n_classes == 2 else n_classes
+    classes = np.unique(y)
+    n_columns = 1 if classes.size == 2 else classes.size
+
+    def scored(estimator: Any) -> Scored:
+        if folds is None:
+            # A different order of the classes would reverse its scores.
+            known = getattr(estimator, "classes_", None)
+            if known is not None and not np.array_equal(known, classes):
+                raise ValueError(f"it was fitted to classes {known.tolist()}")
+            return estimator, class_scores(estimator, X)
+        # A model that does not accept weights may still rank well.
+        key = None if sample_weight is None else _weight_parameter(estimator)
+        how: dict[str, Any] = {"method": score_method(estimator), "n_jobs": n_jobs}
+        params = {} if key is None else {key: sample_weight}
+        # Weights are passed to every model that accepts them, even without a metadata request.
+        with config_context(enable_metadata_routing=False):
+            held_out = cross_val_predict(estimator, X, y, cv=folds, params=params, **how)
+            return clone(estimator).fit(X, y, **params), score_columns(held_out)
+
     for name, estimator in estimators:
         try:
-            fitted, score = _scored(estimator, X, y, sample_weight, folds, n_jobs)
+            fitted, score = scored(estimator)
             if score.shape[1] != n_columns:
                 raise ValueError(f"it returned {score.shape[1]} scores per row, not {n_columns}")
             check_finite(name, score)
@@ -100,32 +117,6 @@ def scored_members(
         except Exception as error:
             excluded[name] = f"{type(error).__name__}: {error}", error
     return members, excluded
-
-
-def _scored(
-    estimator: Any,
-    X: Any,
-    y: NDArray[Any],
-    sample_weight: NDArray[np.float64] | None,
-    folds: Splits | None,
-    n_jobs: int | None,
-) -> Scored:
-    if folds is None:
-        # A different order of the classes would reverse its scores.
-        known = getattr(estimator, "classes_", None)
-        if known is not None and not np.array_equal(known, np.unique(y)):
-            raise ValueError(f"it was fitted to classes {known.tolist()}")
-        return estimator, class_scores(estimator, X)
-    # A model that does not accept weights may still rank well.
-    key = None if sample_weight is None else _weight_parameter(estimator)
-    params = {} if key is None else {key: sample_weight}
-    method = score_method(estimator)
-    # Weights are passed to every model that accepts them, even without a metadata request.
-    with config_context(enable_metadata_routing=False):
-        held_out = cross_val_predict(
-            estimator, X, y, cv=folds, n_jobs=n_jobs, method=method, params=params
-        )
-        return clone(estimator).fit(X, y, **params), score_columns(held_out)
 
 
 def _weight_parameter(estimator: Any) -> str | None:

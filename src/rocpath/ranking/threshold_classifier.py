@@ -155,14 +155,11 @@ class ThresholdClassifier(FixedThresholdClassifier):  # type: ignore[misc]
         sample = LabeledSample.of(label, weight, groups=together)
         checked_sample(sample, targets, self.confidence)
         rows, score = self._held_out(X, label, together, params)
+        given = {"sample_weight": weight, "groups": together}
+        held_out = _check_method_params(X, given, indices=rows)
+        how = {**targets, "confidence": self.confidence, "positive": self.pos_label}
         self.operating_point_: OperatingPoint = choose_threshold(
-            label[rows],
-            score[:, 0],
-            **targets,
-            confidence=self.confidence,
-            sample_weight=None if weight is None else np.asarray(weight)[rows],
-            groups=None if together is None else np.asarray(together)[rows],
-            positive=self.pos_label,
+            label[rows], score[:, 0], **held_out, **how
         )
         self.threshold_ = self.operating_point_.threshold
         for name in ("n_features_in_", "feature_names_in_"):
@@ -195,9 +192,7 @@ class ThresholdClassifier(FixedThresholdClassifier):  # type: ignore[misc]
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return the metadata routing of the classifier and the splitter."""
-        router = MetadataRouter(owner=self)
-        to_fit = MethodMapping().add(caller="fit", callee="fit")
-        router.add(estimator=self.estimator, method_mapping=to_fit)
+        router = super().get_metadata_routing()
         if not isinstance(self.cv, str):
             to_split = MethodMapping().add(caller="fit", callee="split")
             router.add(splitter=check_cv(self._grouped_cv()), method_mapping=to_split)

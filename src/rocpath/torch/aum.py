@@ -180,12 +180,7 @@ class AUMLoss(LabelLoss):
             return super().forward(scores, target, sample_weight)
         options = LabelOptions(self.label_weight, self.ignore_index, self.reduction)
         return loss_of_labels(
-            self._each_label,
-            scores,
-            target,
-            sample_weight,
-            options,
-            lambda one: _n_counted(one) > 0,
+            self._each_label, scores, target, sample_weight, options, _has_entries
         )
 
     def _each_label(self, batch: Batch) -> Tensor:
@@ -211,6 +206,11 @@ class AUMLoss(LabelLoss):
     def extra_repr(self) -> str:
         """Describe the settings."""
         return f"positive_share={self.positive_share}, " + super().extra_repr()
+
+
+def _has_entries(batch: Batch) -> Tensor:
+    """Return whether each label has entries that are not ignored."""
+    return _n_counted(batch) > 0
 
 
 def _n_counted(batch: Batch) -> Tensor:
@@ -248,13 +248,12 @@ def aum_of_labels(
 
 def _aum_by_core(batch: Batch, margin: float) -> tuple[Tensor, Tensor]:
     is_positive, score = batch.is_positive.numpy(), np.ascontiguousarray(batch.score.numpy())
+    sides = ~is_positive, is_positive
     if batch.weight is None:
-        fp, tp = (one.astype(np.int64) for one in (~is_positive, is_positive))
+        fp, tp = (one.astype(np.int64) for one in sides)
     else:
         weight = batch.weight.numpy()
-        fp, tp = (
-            _core.in_units(np.where(one, weight, 0.0))[0] for one in (~is_positive, is_positive)
-        )
+        fp, tp = (_core.in_units(np.where(one, weight, 0.0))[0] for one in sides)
     total_fp, total_tp = float(fp.sum()), float(tp.sum())
     if total_fp == 0 or total_tp == 0:
         return batch.score.new_zeros(()), torch.zeros_like(batch.score)

@@ -214,8 +214,9 @@ class _Search:
         """Split the window with the best bound until it is attained or cannot be split."""
         queue: list[tuple[float, int, _Window]] = []
         windows, n_windows = [_Window(0.0, self._max_step, *self._ray[:2])], 0
+        bounded = self._bounded_auc if self._is_auc else self._bounded_aum
         while True:
-            for window in map(self._bounded, windows):
+            for window in map(bounded, windows):
                 heapq.heappush(queue, (-window.bound, n_windows, window))
                 n_windows += 1
             best, value = queue[0][2], self._best_objective
@@ -235,11 +236,8 @@ class _Search:
             self._best_objective, self._best_step = objective, float(step)
         return objective
 
-    def _bounded(self, window: _Window) -> _Window:
-        """Add the bound of a window and the step that attains it."""
-        return self._bounded_auc(window) if self._is_auc else self._bounded_aum(window)
-
     def _bounded_auc(self, window: _Window) -> _Window:
+        """Add the bound of a window and the step that attains it."""
         intercept, slope, has_kink = self._relaxed(window)
         tolerance = self._inner_tolerance(window, intercept, slope)
         best = _core.best_auc_step_along(
@@ -258,6 +256,7 @@ class _Search:
         return window._replace(bound=float(bound), step=best["step"], interval=best["interval"])
 
     def _bounded_aum(self, window: _Window) -> _Window:
+        """Add the bound of a window and the step that attains it."""
         intercept, slope, _ = self._relaxed(window)
         low, high = window.low, window.high
         start = intercept + slope * low

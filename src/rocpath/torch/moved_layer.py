@@ -208,9 +208,7 @@ class _Segments(NamedTuple):
     def is_active(self, zero: NDArray[Any]) -> NDArray[Any]:
         """Return whether each unit is positive just after the start of its segment."""
         has_crossed = zero <= self.low[:, None]
-        return np.where(
-            self.slope == 0, self.intercept > 0, np.where(self.slope > 0, has_crossed, ~has_crossed)
-        )
+        return np.where(self.slope == 0, self.intercept > 0, has_crossed == (self.slope > 0))
 
     def has_kink(self, zero: NDArray[Any]) -> NDArray[Any]:
         """Return whether each unit crosses zero inside its segment."""
@@ -276,11 +274,8 @@ def _sum_of_units(segments: _Segments, last: Layer) -> tuple[RowLines, Kinks]:
     # Without a moving unit the line is constant: its ties with other rows are exact.
     constant = np.where(is_active & ~is_moving, segments.intercept * weight, 0.0).sum(axis=1)
     is_constant = sums(is_moving.astype(np.float64), 0.0) == 0
-    intercept = np.where(
-        is_constant,
-        (constant + last.bias[0])[source],
-        sums(segments.intercept * weight, last.bias[0]),
-    )
+    moving = sums(segments.intercept * weight, last.bias[0])
+    intercept = np.where(is_constant, (constant + last.bias[0])[source], moving)
     slope = np.where(is_constant, 0.0, sums(segments.slope * weight, 0.0))
     step = np.empty(source.size)
     step[is_start], step[~is_start] = segments.low, zero[within, unit]
