@@ -4,7 +4,7 @@ import numbers
 import re
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,6 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 import rocpath._core as _core
 
 Number = TypeVar("Number", bound=np.generic)
+# An array of any shape; most signatures have several.
+Floats: TypeAlias = NDArray[np.float64]
 
 # Bounds on thresholds and slopes, and on the sum of jumps, that keep their products
 # within float64.
@@ -19,7 +21,7 @@ LARGEST_VALUE = 1e200
 LARGEST_JUMPS = 1e100
 
 
-def finite_vector(name: str, values: ArrayLike, *, copy: bool = True) -> NDArray[np.float64]:
+def finite_vector(name: str, values: ArrayLike, *, copy: bool = True) -> Floats:
     """Return a finite read-only float64 vector, or raise."""
     refuse_masked(name, values)
     given = np.asarray(values)
@@ -48,7 +50,7 @@ def finite_vector(name: str, values: ArrayLike, *, copy: bool = True) -> NDArray
     return read_only(vector[:])
 
 
-def refuse_rounded(name: str, integers: NDArray[Any], vector: NDArray[np.float64]) -> None:
+def refuse_rounded(name: str, integers: NDArray[Any], vector: Floats) -> None:
     """Raise if float64 does not represent all integers: scores could become tied."""
     is_large = np.abs(vector) >= 2**53
     rounded = [value for value in integers[is_large].tolist() if int(float(value)) != value]
@@ -143,7 +145,7 @@ def refuse_any(is_bad: NDArray[np.bool_], rule: str, values: NDArray[Any]) -> No
         raise ValueError(f"{rule}, got {values[first]} at index {first}.")
 
 
-def check_increase(rule: str, position: NDArray[np.float64]) -> None:
+def check_increase(rule: str, position: Floats) -> None:
     """Raise unless positions are finite and increase strictly."""
     before = np.concatenate(([-np.inf], position[:-1]))
     # NaN fails this comparison too.
@@ -185,9 +187,7 @@ def available_memory() -> int:
     return 2**33
 
 
-def multiples_and_total(
-    diff: NDArray[np.float64], total: float | None
-) -> tuple[NDArray[np.int64], int]:
+def multiples_and_total(diff: Floats, total: float | None) -> tuple[NDArray[np.int64], int]:
     """Return jumps and their divisor as integer multiples of one unit."""
     if total is None:
         count, _ = _core.in_units(diff)
@@ -197,7 +197,7 @@ def multiples_and_total(
     return read_only(count[:-1]), int(count[-1])
 
 
-def unit_multiples(name: str, diff: NDArray[np.float64]) -> tuple[NDArray[np.int64], float]:
+def unit_multiples(name: str, diff: Floats) -> tuple[NDArray[np.int64], float]:
     """Return jumps as integer multiples of a unit, or raise if precision is lost."""
     size = np.abs(diff)
     total = size.sum()
@@ -249,7 +249,7 @@ def group_numbers(groups: ArrayLike | None, n_rows: int) -> NDArray[np.intp] | N
     return np.unique(labels, return_inverse=True)[1]
 
 
-def row_weights(sample_weight: ArrayLike | None, n_rows: int) -> NDArray[np.float64]:
+def row_weights(sample_weight: ArrayLike | None, n_rows: int) -> Floats:
     """Return the weight of every row, 1 by default, or raise if all are zero."""
     if sample_weight is None:
         return np.ones(n_rows)
@@ -262,9 +262,7 @@ def row_weights(sample_weight: ArrayLike | None, n_rows: int) -> NDArray[np.floa
     return weight
 
 
-def label_weights(
-    is_positive: NDArray[np.bool_], sample_weight: ArrayLike | None
-) -> NDArray[np.float64]:
+def label_weights(is_positive: NDArray[np.bool_], sample_weight: ArrayLike | None) -> Floats:
     """Return the weight of every row, or raise if a class has no weight."""
     weight = row_weights(sample_weight, is_positive.size)
     # Rates divide by these sums.

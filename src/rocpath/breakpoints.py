@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 import rocpath._core as _core
 from rocpath.arguments import (
+    Floats,
     check_count,
     finite_number,
     finite_vector,
@@ -39,8 +40,8 @@ class Jumps:
     represents: with it, FP and FN are compared exactly, as fractions.
     """
 
-    fp_diff: NDArray[np.float64]
-    fn_diff: NDArray[np.float64]
+    fp_diff: Floats
+    fn_diff: Floats
     fp: NDArray[np.int64]
     tp: NDArray[np.int64]
     fp_unit: float
@@ -82,8 +83,8 @@ class Jumps:
     @classmethod
     def from_rates(
         cls,
-        fp_diff: NDArray[np.float64],
-        fn_diff: NDArray[np.float64],
+        fp_diff: Floats,
+        fn_diff: Floats,
         fp_total: float | None = None,
         fn_total: float | None = None,
     ) -> Self:
@@ -163,9 +164,9 @@ class ErrorBreakpoints:
     """
 
     example: NDArray[np.int64]
-    value: NDArray[np.float64]
-    fp_diff: NDArray[np.float64]
-    fn_diff: NDArray[np.float64]
+    value: Floats
+    fp_diff: Floats
+    fn_diff: Floats
     n_examples: int = field(default=None, kw_only=True)  # type: ignore[assignment]
     is_monotone: bool = field(init=False)
     jumps: Jumps = field(init=False, repr=False)
@@ -184,7 +185,7 @@ class ErrorBreakpoints:
         self._set(example, value, jumps, n_examples)
 
     def _set(
-        self, example: NDArray[np.int64], value: NDArray[np.float64], jumps: Jumps, n_examples: int
+        self, example: NDArray[np.int64], value: Floats, jumps: Jumps, n_examples: int
     ) -> Self:
         """Merge equal breakpoints, and set and freeze all fields."""
         example, value, jumps = _merge_equal(example, value, jumps)
@@ -321,7 +322,7 @@ class ErrorBreakpoints:
         return cls._with_jumps(own, value, jumps, _count_examples(own, n_examples))
 
 
-def per_example(name: str, values: ArrayLike, bp: ErrorBreakpoints) -> NDArray[np.float64]:
+def per_example(name: str, values: ArrayLike, bp: ErrorBreakpoints) -> Floats:
     """Return a finite vector with one entry for each example, or raise."""
     if not isinstance(bp, ErrorBreakpoints):
         raise TypeError(f"bp must be ErrorBreakpoints, got {type(bp).__name__}.")
@@ -331,8 +332,8 @@ def per_example(name: str, values: ArrayLike, bp: ErrorBreakpoints) -> NDArray[n
 
 
 def _merge_equal(
-    example: NDArray[np.int64], value: NDArray[np.float64], jumps: Jumps
-) -> tuple[NDArray[np.int64], NDArray[np.float64], Jumps]:
+    example: NDArray[np.int64], value: Floats, jumps: Jumps
+) -> tuple[NDArray[np.int64], Floats, Jumps]:
     """Sum the jumps of each example at each value."""
     # Binary labels have one breakpoint per example, and need no sort.
     if (example[1:] > example[:-1]).all():

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from rocpath.arguments import read_only
+from rocpath.arguments import Floats, read_only
 from rocpath.breakpoints import ErrorBreakpoints
 from rocpath.roc import auc, aum, aum_gradient, curve_errors, inside_interval, roc_curve
 from rocpath.step_choice import ChosenStep, Movement, Quadratic
@@ -33,7 +33,7 @@ class State(NamedTuple):
     step of size 1.
     """
 
-    parameters: NDArray[np.float64]
+    parameters: Floats
     predictions: tuple[Any, ...]  # arrays, or objects that add and scale like arrays
 
     def step(self, direction: Self, size: float) -> Self:
@@ -51,10 +51,10 @@ class Model(Protocol):
     Predictions must be linear in the parameters along the directions it returns.
     """
 
-    def predict(self, parameters: NDArray[np.float64]) -> State:
+    def predict(self, parameters: Floats) -> State:
         """Compute the predictions of the parameters, on the training sample first."""
 
-    def evaluate(self, parameters: NDArray[np.float64]) -> State:
+    def evaluate(self, parameters: Floats) -> State:
         """Compute predictions as a user does, with the same rounding."""
 
     def descent_direction(self, state: State, gradient: Any) -> State | None:
@@ -120,19 +120,19 @@ class Descent:
         Time since the start of the descent.
     """
 
-    coef: NDArray[np.float64]
+    coef: Floats
     intercept: float
     chosen: int
     n_steps: int
     stopped_by: StoppedBy
-    aum: NDArray[np.float64]
-    auc: NDArray[np.float64]
-    validation_aum: NDArray[np.float64]
-    validation_auc: NDArray[np.float64]
-    norm: NDArray[np.float64]
-    step: NDArray[np.float64]
+    aum: Floats
+    auc: Floats
+    validation_aum: Floats
+    validation_auc: Floats
+    norm: Floats
+    step: Floats
     n_crossings: NDArray[np.int64]
-    seconds: NDArray[np.float64]
+    seconds: Floats
 
 
 class ArraySamples(NamedTuple):
@@ -152,7 +152,7 @@ class ArraySamples(NamedTuple):
             for bp, prediction in zip(self.bps, state.predictions, strict=True)
         ]
 
-    def gradient(self, state: State) -> NDArray[np.float64]:
+    def gradient(self, state: State) -> Floats:
         """Compute the gradient of AUM in the training predictions."""
         return aum_gradient(self.bps[0], state.predictions[0])
 
@@ -169,16 +169,14 @@ class ArraySamples(NamedTuple):
         return fewest_errors_constant(self.bps[0], state.predictions[0])
 
 
-def fewest_errors_constant(bp: ErrorBreakpoints, predictions: NDArray[np.float64]) -> float:
+def fewest_errors_constant(bp: ErrorBreakpoints, predictions: Floats) -> float:
     """Find the constant to add to all predictions with the fewest errors, FP + FN."""
     curve = roc_curve(bp, predictions)
     errors = np.add(*curve_errors(bp, curve))
     return widest_best_interval(errors, *curve.threshold.T)
 
 
-def widest_best_interval(
-    errors: NDArray[np.float64], low: NDArray[np.float64], high: NDArray[np.float64]
-) -> float:
+def widest_best_interval(errors: Floats, low: Floats, high: Floats) -> float:
     """Return a constant inside the widest of the intervals with the fewest errors."""
     # Rates of equal errors may differ by rounding.
     is_best = errors <= errors.min() * (1 + 1e-12)
@@ -192,7 +190,7 @@ def widest_best_interval(
 def descend(
     samples: Samples,
     model: Model,
-    initial: NDArray[np.float64],
+    initial: Floats,
     *,
     max_steps: int,
     tol: float = 0.0,
@@ -256,7 +254,7 @@ def descend(
 
 
 def _states(
-    samples: Samples, model: Model, initial: NDArray[np.float64], *, is_by_auc: bool
+    samples: Samples, model: Model, initial: Floats, *, is_by_auc: bool
 ) -> Iterator[tuple[State, ChosenStep]]:
     """Iterate over the states of a descent and the steps to them, while there are any."""
     # A search by AUC may find a plateau so narrow that rounding decides which side of

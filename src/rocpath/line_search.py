@@ -5,10 +5,16 @@ from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 import rocpath._core as _core
-from rocpath.arguments import available_memory, nonnegative_number, one_of, read_only, whole_number
+from rocpath.arguments import (
+    Floats,
+    available_memory,
+    nonnegative_number,
+    one_of,
+    read_only,
+    whole_number,
+)
 from rocpath.breakpoints import ErrorBreakpoints, per_example
 from rocpath.lines import Lines, with_rounding_margin
 from rocpath.partial_auc import checked_region
@@ -259,8 +265,8 @@ def best_auc_step(
 
 def best_auc_step_along(
     bp: ErrorBreakpoints,
-    predictions: NDArray[np.float64],
-    direction: NDArray[np.float64],
+    predictions: Floats,
+    direction: Floats,
     *,
     tol: float = 0.0,
     min_step: float = 0.0,

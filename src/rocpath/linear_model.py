@@ -6,9 +6,10 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from rocpath.arguments import (
+    Floats,
     check_count,
     describe,
     finite_vector,
@@ -32,12 +33,12 @@ class LinearPredictor(NamedTuple):
     l2: float = 0.0
     unit_norm: bool = False
 
-    def predict(self, parameters: NDArray[np.float64]) -> State:
+    def predict(self, parameters: Floats) -> State:
         """Compute predictions that do not depend on how the rows are partitioned."""
         predictions = tuple(row_products(X, parameters) for X in self.samples)
         return State(parameters, predictions)
 
-    def evaluate(self, parameters: NDArray[np.float64]) -> State:
+    def evaluate(self, parameters: Floats) -> State:
         """Compute ``X @ coef``, rounded as NumPy and SciPy round it."""
         predictions = tuple(weighted_sums(X, parameters) for X in self.samples)
         return State(parameters, predictions)
@@ -186,7 +187,7 @@ def minimize_aum(
     )
 
 
-def class_mean_weights(bp: ErrorBreakpoints) -> NDArray[np.float64]:
+def class_mean_weights(bp: ErrorBreakpoints) -> Floats:
     """Return the weights of examples whose sum of rows is the difference of means."""
     false_negatives = np.bincount(bp.example, -bp.fn_diff, bp.n_examples)
     false_positives = np.bincount(bp.example, bp.fp_diff, bp.n_examples)
@@ -195,7 +196,7 @@ def class_mean_weights(bp: ErrorBreakpoints) -> NDArray[np.float64]:
     )
 
 
-def checked_initial(coef: ArrayLike, n_features: int, *, unit_norm: bool) -> NDArray[np.float64]:
+def checked_initial(coef: ArrayLike, n_features: int, *, unit_norm: bool) -> Floats:
     """Return the initial weights, scaled to norm one with ``unit_norm``, or raise."""
     initial = finite_vector("coef", coef).copy()
     check_count("coef must have one entry", initial.size, n_features, "columns of X")
@@ -209,7 +210,7 @@ def checked_initial(coef: ArrayLike, n_features: int, *, unit_norm: bool) -> NDA
     return np.asarray(initial / np.linalg.norm(initial))
 
 
-def _warn_if_trivial(coef: NDArray[np.float64], bp: ErrorBreakpoints) -> None:
+def _warn_if_trivial(coef: Floats, bp: ErrorBreakpoints) -> None:
     """Warn of zero weights where AUM of equal predictions is 0."""
     # All breakpoints are at one value, so that all errors jump at one threshold.
     if not coef.any() and np.ptp(bp.value) == 0:

@@ -7,7 +7,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 import rocpath._core as _core
-from rocpath.arguments import LARGEST_VALUE, finite_vector, read_only, same_length, set_fields
+from rocpath.arguments import (
+    LARGEST_VALUE,
+    Floats,
+    finite_vector,
+    read_only,
+    same_length,
+    set_fields,
+)
 from rocpath.breakpoints import ErrorBreakpoints, Jumps, per_example
 from rocpath.matrices import Columns, Matrix, as_matrix, sums_over_rows, weighted_sums
 from rocpath.roc import aum_gradient
@@ -48,10 +55,10 @@ class Lines:
     (array([7., 2., 0., 4.]), array([ 0. ,  0.5,  0. , -0.5]))
     """
 
-    intercept: NDArray[np.float64]
-    slope: NDArray[np.float64]
-    fp_diff: NDArray[np.float64]
-    fn_diff: NDArray[np.float64]
+    intercept: Floats
+    slope: Floats
+    fp_diff: Floats
+    fn_diff: Floats
     is_monotone: bool = field(init=False)
     jumps: Jumps = field(init=False, repr=False)
     core: _core.Lines = field(init=False, repr=False)
@@ -136,11 +143,7 @@ class Lines:
         return self._with_jumps(self.intercept, -self.slope, self.jumps)
 
     def _set(
-        self,
-        intercept: NDArray[np.float64],
-        slope: NDArray[np.float64],
-        jumps: Jumps,
-        core: _core.Lines | None = None,
+        self, intercept: Floats, slope: Floats, jumps: Jumps, core: _core.Lines | None = None
     ) -> Self:
         """Set and freeze all fields."""
         if intercept.size > _MAX_LINES:

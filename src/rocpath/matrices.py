@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 import rocpath._core as _core
-from rocpath.arguments import refuse_masked
+from rocpath.arguments import Floats, refuse_masked
 
 Matrix: TypeAlias = Any  # array, or CSR matrix, of float32 or float64
 
@@ -21,7 +21,7 @@ _LARGEST_COEF = 1e308  # finite, even if a column of tiny values needs a larger 
 class LinearModel(NamedTuple):
     """Weights of the original columns, and a constant."""
 
-    coef: NDArray[np.float64]
+    coef: Floats
     intercept: float
 
 
@@ -37,11 +37,11 @@ class Columns:
         Standard deviations; infinite for a constant column, which becomes zero.
     """
 
-    center: NDArray[np.float64]
-    scale: NDArray[np.float64]
+    center: Floats
+    scale: Floats
 
     @classmethod
-    def from_matrix(cls, X: Matrix, sample_weight: NDArray[np.float64] | None = None) -> Self:
+    def from_matrix(cls, X: Matrix, sample_weight: Floats | None = None) -> Self:
         """Compute means and standard deviations, weighted if weights are given."""
         n_rows = X.shape[0]
         weight = np.ones(n_rows) if sample_weight is None else sample_weight
@@ -59,7 +59,7 @@ class Columns:
         """Return the identity: center 0 and scale 1."""
         return cls(center=np.zeros(n_features), scale=np.ones(n_features))
 
-    def scaled(self, X: Matrix) -> NDArray[np.float64]:
+    def scaled(self, X: Matrix) -> Floats:
         """Return a dense copy with columns of mean 0 and standard deviation 1."""
         return np.concatenate([block for _, block in self.blocks(X)])
 
@@ -70,20 +70,20 @@ class Columns:
         scaled.data /= self.scale[scaled.indices]
         return scaled
 
-    def blocks(self, X: Matrix) -> Iterator[tuple[slice, NDArray[np.float64]]]:
+    def blocks(self, X: Matrix) -> Iterator[tuple[slice, Floats]]:
         """Iterate over blocks of scaled rows."""
         for rows, block in dense_blocks(X):
             block -= self.center
             block /= self.scale
             yield rows, block
 
-    def scaled_coef(self, coef: NDArray[np.float64]) -> NDArray[np.float64]:
+    def scaled_coef(self, coef: Floats) -> Floats:
         """Convert weights of the original columns to those of the scaled columns."""
         # The infinite scale of a constant column times 0 would be NaN.
         is_varying = np.isfinite(self.scale)
         return np.multiply(coef, self.scale, out=np.zeros(coef.size), where=is_varying)
 
-    def unscaled(self, scaled_coef: NDArray[np.float64], intercept: float = 0.0) -> LinearModel:
+    def unscaled(self, scaled_coef: Floats, intercept: float = 0.0) -> LinearModel:
         """Convert a model of the scaled columns to one of the original columns."""
         with np.errstate(over="ignore"):
             coef = scaled_coef / self.scale
@@ -111,7 +111,7 @@ def as_matrix(name: str, X: Matrix) -> Matrix:
     return matrix
 
 
-def weighted_sums(X: Matrix, coef: NDArray[np.float64]) -> Any:
+def weighted_sums(X: Matrix, coef: Floats) -> Any:
     """Compute ``X @ coef`` in float64, without a float64 copy of X."""
     if hasattr(X, "row_products"):  # a partitioned matrix
         return X.row_products(coef)
@@ -120,7 +120,7 @@ def weighted_sums(X: Matrix, coef: NDArray[np.float64]) -> Any:
     return np.concatenate([block @ coef for _, block in dense_blocks(X)])
 
 
-def sums_over_rows(X: Matrix, factor: NDArray[np.float64]) -> NDArray[np.float64]:
+def sums_over_rows(X: Matrix, factor: Floats) -> Floats:
     """Compute ``X.T @ factor`` in float64, without a float64 copy of X."""
     if sparse.issparse(X) or X.dtype == np.float64:
         return np.asarray(X.T @ factor, dtype=np.float64)
@@ -130,7 +130,7 @@ def sums_over_rows(X: Matrix, factor: NDArray[np.float64]) -> NDArray[np.float64
     return total
 
 
-def row_products(X: Matrix, coef: NDArray[np.float64]) -> Any:
+def row_products(X: Matrix, coef: Floats) -> Any:
     """Compute ``X @ coef`` such that the product of a row does not depend on others.
 
     It is the same for any partition of the rows and any number of threads.
@@ -142,7 +142,7 @@ def row_products(X: Matrix, coef: NDArray[np.float64]) -> Any:
     return _core.row_products(X, np.ascontiguousarray(coef))
 
 
-def column_sums(X: Matrix, factor: Any) -> NDArray[np.float64]:
+def column_sums(X: Matrix, factor: Any) -> Floats:
     """Compute ``X.T @ factor`` independently of the order of the rows.
 
     Sums have twice the digits of float64 before they are rounded.
@@ -152,9 +152,7 @@ def column_sums(X: Matrix, factor: Any) -> NDArray[np.float64]:
     return add_pairs([pair_sums(X, factor)])
 
 
-def pair_sums(
-    X: Matrix, factor: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def pair_sums(X: Matrix, factor: Floats) -> tuple[Floats, Floats]:
     """Compute sums over the rows of a partition as pairs, high + low."""
     if not sparse.issparse(X):
         return _core.column_sums(X, factor)
@@ -167,9 +165,7 @@ def pair_sums(
     )
 
 
-def add_pairs(
-    pairs: Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]],
-) -> NDArray[np.float64]:
+def add_pairs(pairs: Sequence[tuple[Floats, Floats]]) -> Floats:
     """Add the sums of all partitions, rounded once."""
     halves = np.stack([half for pair in pairs for half in pair])
     return np.array([fsum(column) for column in halves.T])
@@ -199,9 +195,7 @@ def copied_rows(number: NDArray[np.intp]) -> NDArray[np.intp]:
     return np.arange(number.size) if is_frequent else number
 
 
-def _entry_hashes(
-    column: NDArray[np.integer[Any]], value: NDArray[np.float64]
-) -> NDArray[np.uint64]:
+def _entry_hashes(column: NDArray[np.integer[Any]], value: Floats) -> NDArray[np.uint64]:
     """Mix the bits of entries with their columns (SplitMix64); zeros become 0."""
     with np.errstate(over="ignore"):
         mixed = value.view(np.uint64) + (column.astype(np.uint64) + np.uint64(1)) * (
@@ -213,7 +207,7 @@ def _entry_hashes(
     return np.where(value == 0, np.uint64(0), mixed)
 
 
-def dense_blocks(X: Matrix) -> Iterator[tuple[slice, NDArray[np.float64]]]:
+def dense_blocks(X: Matrix) -> Iterator[tuple[slice, Floats]]:
     """Iterate over blocks of rows, as new float64 arrays."""
     n_rows = max(_BLOCK_ENTRIES // max(X.shape[1], 1), 1)
     # An empty matrix has one block, from which concatenate takes its shape.
@@ -223,9 +217,7 @@ def dense_blocks(X: Matrix) -> Iterator[tuple[slice, NDArray[np.float64]]]:
         yield rows, block.astype(np.float64)
 
 
-def _spread(
-    X: Matrix, share: NDArray[np.float64], center: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _spread(X: Matrix, share: Floats, center: Floats) -> tuple[Floats, Floats]:
     """Return the standard deviation and largest absolute value of each column."""
     if sparse.issparse(X):
         largest = np.asarray(abs(X).max(axis=0).todense(), dtype=np.float64).ravel()

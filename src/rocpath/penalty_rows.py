@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rocpath.arguments import finite_vector, refuse_any, same_length, whole_numbers
+from rocpath.arguments import Floats, finite_vector, refuse_any, same_length, whole_numbers
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -14,9 +14,9 @@ class PenaltyRows:
     """Errors for each interval of penalties, by example and by decreasing penalty."""
 
     example: NDArray[np.int64]
-    min_penalty: NDArray[np.float64]
-    fp: NDArray[np.float64]
-    fn: NDArray[np.float64]
+    min_penalty: Floats
+    fp: Floats
+    fn: Floats
 
     @classmethod
     def sorted(
@@ -84,10 +84,7 @@ class PenaltyRows:
 
 
 def check_cumulative_errors(
-    example: NDArray[np.int64],
-    value: NDArray[np.float64],
-    fp_diff: NDArray[np.float64],
-    fn_diff: NDArray[np.float64],
+    example: NDArray[np.int64], value: Floats, fp_diff: Floats, fn_diff: Floats
 ) -> None:
     """Raise if the FP or FN of some example is negative for some prediction."""
     order = np.lexsort((value, example))

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 import rocpath._core as _core
-from rocpath.arguments import finite_vector, positive_labels, read_only, same_length
+from rocpath.arguments import Floats, finite_vector, positive_labels, read_only, same_length
 from rocpath.breakpoints import ErrorBreakpoints, per_example
 from rocpath.partial_auc import checked_region, partial_area, standardized_area
 
@@ -29,10 +29,10 @@ class ROCCurve:
         Areas under the curve and under ``min_error``.
     """
 
-    fpr: NDArray[np.float64]
-    tpr: NDArray[np.float64]
-    threshold: NDArray[np.float64]
-    min_error: NDArray[np.float64]
+    fpr: Floats
+    tpr: Floats
+    threshold: Floats
+    min_error: Floats
     auc: float
     aum: float
 
@@ -71,7 +71,7 @@ def aum(bp: ErrorBreakpoints | ArrayLike, predictions: ArrayLike, *, positive: A
 
 def aum_derivatives(
     bp: ErrorBreakpoints | ArrayLike, predictions: ArrayLike, *, positive: Any = None
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[Floats, Floats]:
     """Compute the left and right derivatives of AUM in every prediction.
 
     They differ where thresholds are tied: a prediction that increases moves its
@@ -100,7 +100,7 @@ def aum_derivatives(
 
 def aum_gradient(
     bp: ErrorBreakpoints | ArrayLike, predictions: ArrayLike, *, positive: Any = None
-) -> NDArray[np.float64]:
+) -> Floats:
     """Compute the mean of the two one-sided derivatives of AUM.
 
     Parameters
@@ -218,9 +218,7 @@ def roc_curve(
     )
 
 
-def curve_errors(
-    bp: ErrorBreakpoints, curve: ROCCurve
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def curve_errors(bp: ErrorBreakpoints, curve: ROCCurve) -> tuple[Floats, Floats]:
     """Return FP and FN of the points of a curve, in the unit of the breakpoints."""
     total_fp, total_fn = bp.jumps.totals
     return curve.fpr * total_fp, (1.0 - curve.tpr) * total_fn
@@ -238,7 +236,7 @@ def inside_interval(low: float, high: float, *, beyond: float = 1.0) -> float:
 
 def _checked(
     bp: ErrorBreakpoints | ArrayLike, predictions: ArrayLike, positive: Any
-) -> tuple[ErrorBreakpoints, NDArray[np.float64]]:
+) -> tuple[ErrorBreakpoints, Floats]:
     """Return breakpoints, converted from binary labels if necessary, and predictions."""
     if not isinstance(bp, ErrorBreakpoints):
         bp = ErrorBreakpoints.from_labels(bp, positive=positive)
@@ -259,8 +257,8 @@ def _label_auc(y: ArrayLike, predictions: ArrayLike, positive: Any) -> float:
 
 
 def _curve_counts(
-    bp: ErrorBreakpoints, prediction: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
+    bp: ErrorBreakpoints, prediction: Floats
+) -> tuple[Floats, NDArray[np.int64], NDArray[np.int64]]:
     """Return the thresholds, and FP and TP between them as multiples of units."""
     # Equal thresholds are one point of the curve.
     threshold, group = np.unique(bp.value - prediction[bp.example], return_inverse=True)

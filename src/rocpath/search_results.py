@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rocpath.arguments import describe
+from rocpath.arguments import Floats, describe
 from rocpath.roc import inside_interval
 
 
@@ -58,9 +58,9 @@ class AUMPath:
         Last step of the path; infinity if it is complete.
     """
 
-    step: NDArray[np.float64]
-    aum: NDArray[np.float64]
-    aum_slope_after: NDArray[np.float64]
+    step: Floats
+    aum: Floats
+    aum_slope_after: Floats
     end: float
 
     def __len__(self) -> int:
@@ -94,7 +94,7 @@ class AUMPath:
         """The smallest AUM of the path."""
         return smallest_aum(self)
 
-    def _rows_at(self, step: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    def _rows_at(self, step: ArrayLike) -> tuple[Floats, NDArray[np.intp]]:
         """Return steps within the path, and the last row at or before each."""
         at = np.asarray(step)
         if at.dtype.kind not in "buif":
@@ -133,8 +133,8 @@ class StepPath(AUMPath):
         Number of pairs of neighboring lines that meet after the step.
     """
 
-    auc: NDArray[np.float64]
-    auc_after: NDArray[np.float64]
+    auc: Floats
+    auc_after: Floats
     n_groups: NDArray[np.int32]
     n_swaps: NDArray[np.int64]
     queue_size: NDArray[np.int32]
@@ -189,7 +189,7 @@ def smallest_aum(
 
 def _candidates(
     path: AUMPath, l2_slope: float, l2_curvature: float
-) -> tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[NDArray[np.intp], Floats, Floats]:
     """Return the row, the best step and the value of every piece of the path."""
     row = np.arange(len(path))
     step = path.step

@@ -3,8 +3,8 @@
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rocpath.arguments import Floats
 from rocpath.breakpoints import ErrorBreakpoints
 from rocpath.line_search import aum_path, best_auc_step, best_aum_step, sweep
 from rocpath.lines import Lines
@@ -33,8 +33,8 @@ class Movement(NamedTuple):
     """Predictions that move along a line, and their error functions."""
 
     bp: ErrorBreakpoints
-    predictions: NDArray[np.float64]
-    direction: NDArray[np.float64]
+    predictions: Floats
+    direction: Floats
 
     @property
     def lines(self) -> Lines:

@@ -151,6 +151,15 @@ def test_exchanged_scores_of_zero_variance_have_the_same_p_values():
     assert other.non_inferiority_p_value > 0.5 > found.non_inferiority_p_value
 
 
+def test_a_difference_without_variance_and_width_is_significant():
+    # The rows of each class have the components 1 and 1/2 in one score, and 1/2 and 0 in
+    # the other, so that all components differ by 1/2.
+    found = rp.compare_auc([1, 1, 0, 0], [4, 2, 3, 1], [3, 1, 4, 2])
+    assert (found.value, found.other_value, found.standard_error) == (0.75, 0.25, 0.0)
+    assert found.low == pytest.approx(0.5)
+    assert found.p_value < 1e-6
+
+
 def test_differences_of_perfect_scores_have_an_interval_of_positive_width():
     y = [0, 0, 0, 1, 1, 1]
     equal = rp.compare_auc(y, [1, 2, 3, 4, 5, 6], [2, 4, 6, 8, 10, 12])

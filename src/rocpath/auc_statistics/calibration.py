@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rocpath.arguments import refuse_any, share_between
+from rocpath.arguments import Floats, refuse_any, share_between
 from rocpath.auc_statistics.labeled_sample import LabeledSample
 from rocpath.auc_statistics.rate_bounds import effective_counts, rate_bounds
 from rocpath.auc_statistics.results import TextTable, percent
@@ -110,7 +110,7 @@ def calibration_curve(
 
 def calibration_bins(
     is_positive: NDArray[np.bool_],
-    probability: NDArray[np.float64],
+    probability: Floats,
     confidence: float = 0.95,
     groups: NDArray[np.intp] | None = None,
 ) -> list[CalibrationBin]:

@@ -5,9 +5,9 @@ from functools import cached_property
 from typing import Any, Self, cast
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from rocpath.arguments import rate_up_to_one, share_between
+from rocpath.arguments import Floats, rate_up_to_one, share_between
 from rocpath.auc_statistics.groups import (
     GroupSums,
     Jackknife,
@@ -30,7 +30,7 @@ class ScoreCurve:
     """The ROC curve of one score of a sample."""
 
     sample: LabeledSample
-    score: NDArray[np.float64]
+    score: Floats
     max_fpr: float
     confidence: float
     blocks: ScoreBlocks
@@ -51,12 +51,12 @@ class ScoreCurve:
         return cls(sample, score, limit, share_between("confidence", confidence), blocks)
 
     @cached_property
-    def deviation(self) -> NDArray[np.float64]:
+    def deviation(self) -> Floats:
         """The centered structural component of each row."""
         return self.blocks.deviations(self.sample.is_positive)
 
     @cached_property
-    def square_sums(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def square_sums(self) -> tuple[Floats, Floats]:
         """The sums of squared weights of positives and negatives, by block."""
         blocks, weight = self.blocks, self.sample.weight
         if weight is None:
@@ -97,7 +97,7 @@ class ScoreCurve:
         won = self._won_inside() if self.max_fpr == 1 else None
         return Jackknife.of(self.group_sums, self.blocks.area, won)
 
-    def _won_inside(self) -> NDArray[np.float64]:
+    def _won_inside(self) -> Floats:
         """Return the total weight of the correctly ordered pairs within each group."""
         sample, blocks = self.sample, self.blocks
         code, label, weight = cast("Any", sample.groups), sample.is_positive, sample.weight

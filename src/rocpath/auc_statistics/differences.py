@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from rocpath.arguments import finite_number
+from rocpath.arguments import Floats, finite_number
 from rocpath.auc_statistics.curves import ScoreCurve
 from rocpath.auc_statistics.influence import Variance
 from rocpath.auc_statistics.labeled_sample import LabeledSample
@@ -164,9 +164,7 @@ def _class_freedom(one: ScoreCurve, two: ScoreCurve) -> float:
     return float(parts.sum() ** 2 / max(sum(terms), 1e-300))
 
 
-def _ranks_alike(
-    score: NDArray[np.float64], other: NDArray[np.float64], order: NDArray[np.unsignedinteger]
-) -> bool:
+def _ranks_alike(score: Floats, other: Floats, order: NDArray[np.unsignedinteger]) -> bool:
     """Return whether both scores rank the rows equally; ``order`` sorts the first."""
     fall = -np.diff(score[order])
     other_fall = -np.diff(other[order])
@@ -214,12 +212,12 @@ def difference_of(
         excess = sign * center - bound
         if scale > 0:
             return float(special.stdtr(tested.freedom, -excess / scale))
-        # Both AUCs are 0 or 1, where the variance is zero but the interval has a positive
+        # The variance is zero, as for AUCs of 0 and 1, where the interval has a positive
         # width: the test uses the width on the side of the hypothesis. If it is also
-        # zero, the rankings are equal, and the difference is a rounding error.
-        width = below if sign * excess > 0 else above
+        # zero, a difference may still be a rounding error.
+        width = max(below if sign * excess > 0 else above, _EQUAL_AREAS)
         quantile = float(special.ndtri(0.5 + 0.5 * one.confidence))
-        return float(special.ndtr(-excess / width * quantile)) if width > 0 else 0.5
+        return float(special.ndtr(-excess / width * quantile))
 
     p_values: tuple[float | None, float | None] = (None, None)
     if margin is not None:

@@ -13,22 +13,23 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from rocpath.arguments import Floats
 from rocpath.auc_statistics.influence import ScoreBlocks, Variance, class_sums
 
 
 class GroupSums(NamedTuple):
     """Sums over the rows of each group; one array row per class, negatives first."""
 
-    weight: NDArray[np.float64]
-    deviation: NDArray[np.float64]  # multiplied by the weights
+    weight: Floats
+    deviation: Floats  # multiplied by the weights
 
     @classmethod
     def of(
         cls,
         code: NDArray[np.intp],
         is_positive: NDArray[np.bool_],
-        weight: NDArray[np.float64] | None,
-        deviation: NDArray[np.float64],
+        weight: Floats | None,
+        deviation: Floats,
     ) -> Self:
         """Sum weights and weighted deviations by class and group."""
         n_codes = int(code.max()) + 1
@@ -42,7 +43,7 @@ class GroupSums(NamedTuple):
         return self._replace(deviation=self.deviation - other.deviation)
 
     @property
-    def total(self) -> NDArray[np.float64]:
+    def total(self) -> Floats:
         """The total weight of each class, as a column."""
         return np.asarray(self.weight.sum(axis=1, keepdims=True))
 
@@ -67,10 +68,10 @@ class Jackknife(NamedTuple):
     """An estimate, and its leave-one-group-out estimates."""
 
     center: float
-    left_out: NDArray[np.float64]
+    left_out: Floats
 
     @classmethod
-    def of(cls, sums: GroupSums, area: float, won: NDArray[np.float64] | None) -> Self:
+    def of(cls, sums: GroupSums, area: float, won: Floats | None) -> Self:
         """Compute the AUC over pairs from different groups, or a partial AUC.
 
         ``won`` is the total weight of the correctly ordered pairs within each group. It
@@ -116,9 +117,7 @@ def _group_order(ranked_code: NDArray[np.intp]) -> tuple[NDArray[Any], NDArray[A
     return rows.indices, rows.indptr
 
 
-def won_within_groups(
-    ranked_code: NDArray[np.intp], ranked_label: NDArray[np.bool_]
-) -> NDArray[np.float64]:
+def won_within_groups(ranked_code: NDArray[np.intp], ranked_label: NDArray[np.bool_]) -> Floats:
     """Count the correctly ordered pairs in each group, without ties between classes.
 
     Rows must be in descending order of score.
@@ -143,17 +142,17 @@ class WithinGroups(NamedTuple):
     correctly ordered.
     """
 
-    won: NDArray[np.float64]
-    pairs: NDArray[np.float64]
-    component: NDArray[np.float64]
+    won: Floats
+    pairs: Floats
+    component: Floats
 
 
 def pairs_within_groups(
     code: NDArray[np.intp],
     blocks: ScoreBlocks,
-    score: NDArray[np.float64],
+    score: Floats,
     is_positive: NDArray[np.bool_],
-    weight: NDArray[np.float64] | None,
+    weight: Floats | None,
 ) -> WithinGroups:
     """Sum the weights of the pairs within each group, with ties counting one half."""
     order = blocks.order[_group_order(code[blocks.order])[0]]

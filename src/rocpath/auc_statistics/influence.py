@@ -6,15 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocpath import _core
+from rocpath.arguments import Floats
 
 
 def auc_with_influence(
-    score: NDArray[np.float64],
-    is_positive: NDArray[np.bool_],
-    weight: NDArray[np.float64],
-    *,
-    max_fpr: float = 1.0,
-) -> tuple[float, NDArray[np.float64]]:
+    score: Floats, is_positive: NDArray[np.bool_], weight: Floats, *, max_fpr: float = 1.0
+) -> tuple[float, Floats]:
     """Return the (partial) AUC of scores, and the influence of each row on it.
 
     For independent rows, the sum of squared influences is DeLong's variance of the AUC
@@ -33,9 +30,7 @@ class Variance(NamedTuple):
     freedom: float
 
 
-def unit_variance(
-    influence: NDArray[np.float64], groups: NDArray[np.intp] | None = None
-) -> Variance:
+def unit_variance(influence: Floats, groups: NDArray[np.intp] | None = None) -> Variance:
     """Compute the variance of an estimate from the influences of rows or groups."""
     n_units = influence.size
     if groups is not None:
@@ -58,14 +53,14 @@ class ScoreBlocks(NamedTuple):
     """
 
     area: float
-    positive: NDArray[np.float64]
-    negative: NDArray[np.float64]
-    tp: NDArray[np.float64]
-    fp: NDArray[np.float64]
+    positive: Floats
+    negative: Floats
+    tp: Floats
+    fp: Floats
     order: NDArray[np.unsignedinteger]
     start: NDArray[np.intp]
 
-    def deviations(self, is_positive: NDArray[np.bool_]) -> NDArray[np.float64]:
+    def deviations(self, is_positive: NDArray[np.bool_]) -> Floats:
         """Return the centered structural component of each row."""
         size = np.diff(np.append(self.start, self.order.size))
         ranked = np.repeat(np.where(self.tp > 0, self.positive, self.negative), size)
@@ -83,10 +78,7 @@ class ScoreBlocks(NamedTuple):
 
 
 def place_rows(
-    score: NDArray[np.float64],
-    is_positive: NDArray[np.bool_],
-    weight: NDArray[np.float64] | None,
-    max_fpr: float,
+    score: Floats, is_positive: NDArray[np.bool_], weight: Floats | None, max_fpr: float
 ) -> ScoreBlocks:
     """Compute the (partial) AUC and structural components; ties count one half."""
     order = falling_order(score)
@@ -98,9 +90,7 @@ def place_rows(
     return ScoreBlocks(*block_components(tp, fp, max_fpr), tp, fp, order, start)
 
 
-def block_components(
-    tp: NDArray[np.float64], fp: NDArray[np.float64], max_fpr: float
-) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
+def block_components(tp: Floats, fp: Floats, max_fpr: float) -> tuple[float, Floats, Floats]:
     """Compute the (partial) AUC and the components from the weights in each block.
 
     Let F be the share of the negatives above a block, and a the share within it. A
@@ -122,9 +112,7 @@ def block_components(
     return area, of_positive - area, of_negative
 
 
-def components_of_positives(
-    room: NDArray[np.float64], tied: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def components_of_positives(room: Floats, tied: Floats) -> tuple[Floats, Floats]:
     """Return the counted fraction of tied negatives, and the component of a positive.
 
     ``room`` is the distance to max_fpr before the tied negatives.
@@ -137,7 +125,7 @@ def components_of_positives(
     return fraction, np.maximum(room - tied, 0.0) + 0.5 * counted * fraction
 
 
-def falling_order(score: NDArray[np.float64]) -> NDArray[np.unsignedinteger]:
+def falling_order(score: Floats) -> NDArray[np.unsignedinteger]:
     """Return the order that sorts rows by descending score."""
     # The compiled sort takes a third of the time of NumPy's sort, which would account for
     # half of the time of an interval. Its indices have 32 bits.
@@ -148,7 +136,7 @@ def falling_order(score: NDArray[np.float64]) -> NDArray[np.unsignedinteger]:
 
 
 def _block_starts(
-    score: NDArray[np.float64], label: NDArray[np.bool_], order: NDArray[np.unsignedinteger]
+    score: Floats, label: NDArray[np.bool_], order: NDArray[np.unsignedinteger]
 ) -> NDArray[np.intp]:
     """Return block starts: where the class changes, and at both ends of mixed ties."""
     change = np.flatnonzero(label[1:] != label[:-1])
@@ -170,8 +158,8 @@ def _block_starts(
 
 
 def class_sums(
-    label: NDArray[np.bool_], weight: NDArray[np.float64] | None, start: NDArray[np.intp]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    label: NDArray[np.bool_], weight: Floats | None, start: NDArray[np.intp]
+) -> tuple[Floats, Floats]:
     """Sum the weights of positives and negatives in each block of sorted rows."""
     if weight is None:
         # Without weights it is enough to count, in one pass over the rows.

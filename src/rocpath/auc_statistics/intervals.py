@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rocpath.arguments import (
+    Floats,
     check_count,
     describe,
     label_vector,
@@ -172,7 +173,7 @@ def _checked_columns(y: ArrayLike, scores: ArrayLike) -> tuple[NDArray[Any], ...
 
 
 def _contests(
-    size: NDArray[np.float64], is_pairwise: bool, is_weighted: bool
+    size: Floats, is_pairwise: bool, is_weighted: bool
 ) -> list[tuple[int, list[int], float]]:
     """Return the class, the other classes and the weight of each AUC in the average."""
     every = range(size.size)
@@ -186,7 +187,7 @@ def _contests(
 
 def _stratified_interval(
     sample: LabeledSample,
-    score: NDArray[np.float64],
+    score: Floats,
     code: NDArray[np.intp],
     is_weighted: bool,
     confidence: float,
@@ -223,11 +224,7 @@ def _stratified_interval(
 
 
 def _within_variance(
-    sample: LabeledSample,
-    code: NDArray[np.intp],
-    component: NDArray[np.float64],
-    share: NDArray[np.float64],
-    area: NDArray[np.float64],
+    sample: LabeledSample, code: NDArray[np.intp], component: Floats, share: Floats, area: Floats
 ) -> Variance:
     """Sum the squared influences of groups, or DeLong's variances of the strata."""
     weight = np.ones(code.size) if sample.weight is None else sample.weight

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rocpath.arguments import (
+    Floats,
     check_count,
     describe,
     finite_vector,
@@ -51,7 +52,7 @@ class LabeledSample:
     """Validated labels with optional weights and groups."""
 
     is_positive: NDArray[np.bool_]
-    weight: NDArray[np.float64] | None = None
+    weight: Floats | None = None
     groups: NDArray[np.intp] | None = None  # codes
 
     @classmethod
@@ -71,7 +72,7 @@ class LabeledSample:
         is_grouped = code is not None and count_groups(code) < n_rows
         return cls(is_positive, weight, code if is_grouped else None)
 
-    def scores(self, name: str, given: ArrayLike) -> NDArray[np.float64]:
+    def scores(self, name: str, given: ArrayLike) -> Floats:
         """Validate scores, and return them as a float64 array."""
         score = finite_vector(name, given, copy=False)
         same_length(**{"y": self.is_positive, name: score})
@@ -87,7 +88,7 @@ class LabeledSample:
             "n_groups": None if self.groups is None else count_groups(self.groups),
         }
 
-    def squared_influences(self, deviation: NDArray[np.float64]) -> list[float]:
+    def squared_influences(self, deviation: Floats) -> list[float]:
         """Sum the squared influences of the positives and of the negatives."""
         weighted = deviation if self.weight is None else self.weight * deviation
         total = np.bincount(self.is_positive, self.weight)

@@ -6,10 +6,10 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
-from rocpath.arguments import refuse_masked
+from rocpath.arguments import Floats, refuse_masked
 from rocpath.auc_statistics.curves import ScoreCurve
 from rocpath.auc_statistics.differences import compared
 from rocpath.auc_statistics.labeled_sample import LabeledSample, count_groups
@@ -141,9 +141,7 @@ def compare_aucs(
     )
 
 
-def _named_columns(
-    sample: LabeledSample, S: Any, names: Sequence[str] | None
-) -> dict[str, NDArray[np.float64]]:
+def _named_columns(sample: LabeledSample, S: Any, names: Sequence[str] | None) -> dict[str, Floats]:
     """Return columns by name; errors name the invalid column."""
     refuse_masked("S", S)
     if not isinstance(S, Mapping) and not hasattr(S, "columns"):
@@ -181,7 +179,7 @@ def holm(p_value: Sequence[float]) -> list[float]:
     return np.minimum(adjusted, 1.0).tolist()  # type: ignore[no-any-return]
 
 
-def _pair_variance(curve: ScoreCurve, covariance: NDArray[np.float64]) -> float | None:
+def _pair_variance(curve: ScoreCurve, covariance: Floats) -> float | None:
     """Return DeLong's variance of a difference, or None if rows must be summed."""
     total = float(np.trace(covariance))
     variance = total - 2.0 * float(covariance[0, 1])
@@ -191,7 +189,7 @@ def _pair_variance(curve: ScoreCurve, covariance: NDArray[np.float64]) -> float 
 
 
 def _overall_test(
-    sample: LabeledSample, curves: list[ScoreCurve], covariance: NDArray[np.float64]
+    sample: LabeledSample, curves: list[ScoreCurve], covariance: Floats
 ) -> tuple[float, int, float]:
     """Test whether all AUCs are equal, using their differences from the last one."""
     center = np.array([curve.center for curve in curves])
@@ -215,7 +213,7 @@ def _overall_test(
     return statistic, rank, float(special.fdtrc(rank, freedom, statistic))
 
 
-def _covariance(sample: LabeledSample, curves: list[ScoreCurve]) -> NDArray[np.float64]:
+def _covariance(sample: LabeledSample, curves: list[ScoreCurve]) -> Floats:
     """Return the covariance matrix of the AUCs."""
     if sample.groups is not None:
         left_out = np.array([curve.jackknife.left_out for curve in curves])

@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from rocpath.arguments import Floats
 from rocpath.auc_statistics.influence import falling_order
 from rocpath.auc_statistics.rate_bounds import (
     Interval,
@@ -89,7 +90,7 @@ class RankedRows(NamedTuple):
     positive, and the true positives among them.
     """
 
-    score: NDArray[np.float64]
+    score: Floats
     tp: NDArray[np.int64]
     fp: NDArray[np.int64]
     n_predicted: NDArray[np.int64]
@@ -100,8 +101,8 @@ class RankedRows(NamedTuple):
     def of(
         cls,
         is_positive: NDArray[np.bool_],
-        score: NDArray[np.float64],
-        weight: NDArray[np.float64] | None = None,
+        score: Floats,
+        weight: Floats | None = None,
         group: NDArray[np.intp] | None = None,
     ) -> Self:
         """Sort rows by score; the rows of a group and class share a weight of 1."""
@@ -141,7 +142,7 @@ class RankedRows(NamedTuple):
         return self.n_positive + self.n_negative
 
     @property
-    def precision(self) -> NDArray[np.float64]:
+    def precision(self) -> Floats:
         """Share of positives at or above each score."""
         true, predicted = self.n_true, self.n_predicted
         if self.unit == "weight":

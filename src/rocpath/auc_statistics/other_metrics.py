@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from rocpath.arguments import refuse_any, share_between, whole_number
+from rocpath.arguments import Floats, refuse_any, share_between, whole_number
 from rocpath.auc_statistics.influence import unit_variance
 from rocpath.auc_statistics.labeled_sample import LabeledSample
 from rocpath.auc_statistics.operating_points import RankedRows
@@ -171,8 +171,8 @@ def average_precision_interval(
 
 
 def average_precision_influence(
-    is_positive: NDArray[np.bool_], score: NDArray[np.float64]
-) -> tuple[float, NDArray[np.float64]]:
+    is_positive: NDArray[np.bool_], score: Floats
+) -> tuple[float, Floats]:
     """Return the average precision, and the influence of each row on it."""
     rows = RankedRows.of(is_positive, score)
     n_positive = rows.n_positive
@@ -190,7 +190,7 @@ def average_precision_influence(
 
 
 def bootstrap_interval(
-    metric: Callable[[NDArray[Any], NDArray[np.float64]], float],
+    metric: Callable[[NDArray[Any], Floats], float],
     y: ArrayLike,
     scores: ArrayLike,
     *,

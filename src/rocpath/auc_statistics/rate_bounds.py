@@ -7,10 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from rocpath.arguments import Floats
+
 Interval = tuple[float, float]
 
 
-def highest_rate(count: Any, n_rows: Any, confidence: float) -> NDArray[np.float64]:
+def highest_rate(count: Any, n_rows: Any, confidence: float) -> Floats:
     """Return the upper confidence bound of a rate.
 
     It is also an upper bound on the probability of exceeding the (``count`` + 1)-th
@@ -22,7 +24,7 @@ def highest_rate(count: Any, n_rows: Any, confidence: float) -> NDArray[np.float
     return np.where(count < n_rows, rate, 1.0)
 
 
-def lowest_rate(count: Any, n_rows: Any, confidence: float) -> NDArray[np.float64]:
+def lowest_rate(count: Any, n_rows: Any, confidence: float) -> Floats:
     """Return the lower confidence bound of a rate."""
     return 1.0 - highest_rate(np.asarray(n_rows) - count, n_rows, confidence)
 
@@ -99,9 +101,7 @@ def rising_ranks(least: int, n_rows: int, *, ratio: float = 1.1) -> NDArray[np.i
     return np.unique(np.array(ranks, dtype=np.int64))
 
 
-def simultaneous_rates(
-    n_rows: int, confidence: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def simultaneous_rates(n_rows: int, confidence: float) -> tuple[Floats, Floats]:
     """Return lower and upper bounds that hold simultaneously for all counts.
 
     The lower bounds hold for all counts with this confidence, and so do the upper

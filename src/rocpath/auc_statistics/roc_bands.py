@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rocpath.arguments import Floats
 from rocpath.auc_statistics.operating_points import RankedRows
 from rocpath.auc_statistics.rate_bounds import (
     effective_counts,
@@ -21,15 +22,15 @@ _GROUP_GRID_RATIO = 1.15  # coarser: each threshold requires a pass over the row
 class ROCBand(NamedTuple):
     """Bounds of both rates of a ROC curve, from the highest threshold to the lowest."""
 
-    fpr_low: NDArray[np.float64]
-    fpr_high: NDArray[np.float64]
-    tpr_low: NDArray[np.float64]
-    tpr_high: NDArray[np.float64]
+    fpr_low: Floats
+    fpr_high: Floats
+    tpr_low: Floats
+    tpr_high: Floats
 
 
 def roc_band(
     is_positive: NDArray[np.bool_],
-    score: NDArray[np.float64],
+    score: Floats,
     confidence: float = 0.95,
     *,
     is_simultaneous: bool = False,

@@ -16,8 +16,9 @@ from functools import lru_cache
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
+
+from rocpath.arguments import Floats
 
 # Both were chosen by simulation (benchmarks/interval_coverage.py): with fewer prior rows or
 # a normal quantile, coverage is too low with 20 positives; with more prior rows, DeLong's
@@ -46,12 +47,7 @@ class ClassSpread(NamedTuple):
     freedom: float
 
     @classmethod
-    def of(
-        cls,
-        deviation: NDArray[np.float64],
-        weight_sum: NDArray[np.float64],
-        square_sum: NDArray[np.float64],
-    ) -> Self:
+    def of(cls, deviation: Floats, weight_sum: Floats, square_sum: Floats) -> Self:
         """Compute the variance from deviations and their weights.
 
         ``weight_sum`` and ``square_sum`` are sums of the weights, and of their squares,
@@ -79,7 +75,7 @@ class ClassSpread(NamedTuple):
 
 def expected_spread(
     area: Any, positive: ClassSpread, negative: ClassSpread, max_fpr: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[Floats, Floats, Floats]:
     """Return the expected ``variance`` of each class, and the term shared by both.
 
     They are those of the model at a given area.
@@ -149,7 +145,7 @@ def scaled_interval(
 
 def _expected_variance(
     area: Any, sides: tuple[ClassSpread, ClassSpread], ratio: Sequence[float], max_fpr: float
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return the variance of an AUC, with that of each class multiplied by a ratio."""
     of_positive, of_negative, shared = expected_spread(area, *sides, max_fpr)
     variance = ratio[0] * of_positive / sides[0].n_rows + ratio[1] * of_negative / sides[1].n_rows
@@ -158,7 +154,7 @@ def _expected_variance(
 
 
 def _limits(
-    center: float, area: float, variance: NDArray[np.float64], quantile: float, max_fpr: float
+    center: float, area: float, variance: Floats, quantile: float, max_fpr: float
 ) -> tuple[float, float]:
     """Return the limits of the areas that are not rejected, given their variances."""
     grid = binormal_table(max_fpr).area
@@ -169,9 +165,7 @@ def _limits(
     return min(low, area), max(high, area)
 
 
-def _nearest_rejected(
-    area: float, grid: NDArray[np.float64], distance: NDArray[np.float64]
-) -> float:
+def _nearest_rejected(area: float, grid: Floats, distance: Floats) -> float:
     """Return the lower limit, whose distance from the area equals ``distance``."""
     n_below = int(np.searchsorted(grid, area))
     value = np.append(grid[:n_below], area)
@@ -218,12 +212,12 @@ def _freedom(variances: list[float], sides: tuple[ClassSpread, ClassSpread]) -> 
 class _BinormalTable(NamedTuple):
     """Variances of the components of both classes and of a pair, by area."""
 
-    area: NDArray[np.float64]
-    positive: NDArray[np.float64]
-    negative: NDArray[np.float64]
-    pair: NDArray[np.float64]
+    area: Floats
+    positive: Floats
+    negative: Floats
+    pair: Floats
 
-    def at(self, area: Any) -> tuple[NDArray[np.float64], ...]:
+    def at(self, area: Any) -> tuple[Floats, ...]:
         """Interpolate the three variances."""
         return tuple(np.interp(area, self.area, column) for column in self[1:])
 

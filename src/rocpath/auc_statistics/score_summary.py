@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from rocpath.arguments import Floats
 from rocpath.auc_statistics.calibration import CalibrationBin, calibration_bins
 from rocpath.auc_statistics.labeled_sample import LabeledSample
 from rocpath.auc_statistics.operating_points import RankedRows, operating_point
@@ -28,7 +29,7 @@ _COMMON_PRECISION = (0.5, 0.8, 0.9)
 class ThresholdGrid(NamedTuple):
     """Thresholds in descending order, with the true and false positives at each."""
 
-    threshold: NDArray[np.float64]
+    threshold: Floats
     tp: NDArray[np.int64]
     fp: NDArray[np.int64]
 
@@ -57,11 +58,11 @@ class ScoreSummary(NamedTuple):
 
 def summarize_scores(
     is_positive: NDArray[np.bool_],
-    score: NDArray[np.float64],
+    score: Floats,
     targets: ThresholdTargets = NO_TARGETS,
     *,
     groups: NDArray[np.intp] | None = None,
-    sample_weight: NDArray[np.float64] | None = None,
+    sample_weight: Floats | None = None,
     unit: str = "rows",
 ) -> ScoreSummary:
     """Compute the statistics that a report shows for the log-odds of held-out rows.
@@ -97,10 +98,7 @@ def summarize_scores(
 
 
 def _common_points(
-    is_positive: NDArray[np.bool_],
-    score: NDArray[np.float64],
-    targets: ThresholdTargets,
-    **sample: Any,
+    is_positive: NDArray[np.bool_], score: Floats, targets: ThresholdTargets, **sample: Any
 ) -> list[NamedPoint]:
     """Choose thresholds for the common targets that can be met."""
     top = target_point(is_positive, score, ThresholdTargets(top=_n_top(score.size)), **sample)
@@ -114,7 +112,7 @@ def _common_points(
     return [one._replace(is_requested=False) for one in points if one.point.tp + one.point.fp > 0]
 
 
-def _point_above_half(sample: LabeledSample, score: NDArray[np.float64]) -> NamedPoint:
+def _point_above_half(sample: LabeledSample, score: Floats) -> NamedPoint:
     """Return the operating point at a probability of one half."""
     rows = RankedRows.of(sample.is_positive, score, sample.weight, sample.groups)
     # Scores are log-odds: rows with a score above 0 have a probability above one half.

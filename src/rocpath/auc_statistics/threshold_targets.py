@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rocpath.arguments import Floats
 from rocpath.auc_statistics.operating_points import DEFAULT_CONFIDENCE, OperatingPoint
 from rocpath.auc_statistics.thresholds import checked_target, choose_threshold
 
@@ -66,12 +67,12 @@ def describe_target(name: str, target: float) -> str:
 
 def target_point(
     is_positive: NDArray[np.bool_],
-    score: NDArray[np.float64],
+    score: Floats,
     targets: ThresholdTargets,
     confidence: float | None = None,
     *,
     groups: NDArray[np.intp] | None = None,
-    sample_weight: NDArray[np.float64] | None = None,
+    sample_weight: Floats | None = None,
 ) -> OperatingPoint:
     """Choose a threshold that meets all targets; raise if there is none.
 
@@ -115,7 +116,7 @@ def points_for_targets(
 
 def target_points(
     is_positive: NDArray[np.bool_],
-    score: NDArray[np.float64],
+    score: Floats,
     targets: ThresholdTargets,
     unit: str = "rows",
     **sample: Any,

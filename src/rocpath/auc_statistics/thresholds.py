@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rocpath.arguments import describe, finite_number, share_between, whole_number
+from rocpath.arguments import Floats, describe, finite_number, share_between, whole_number
 from rocpath.auc_statistics.labeled_sample import LabeledSample
 from rocpath.auc_statistics.operating_points import (
     DEFAULT_CONFIDENCE,
@@ -264,7 +264,7 @@ def _precise(
 
 def _precision_bounds(
     rows: RankedRows, rank: NDArray[np.int64], missing: float
-) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+) -> tuple[NDArray[np.intp], Floats]:
     """Return the threshold of each rank, and lower bounds that hold simultaneously."""
     index = np.searchsorted(rows.n_predicted, rank, side="right") - 1
     each = 1.0 - missing / rank.size
@@ -273,7 +273,7 @@ def _precision_bounds(
 
 def _threshold_costs(
     rows: RankedRows, cost: tuple[float, float], confidence: float | None
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[Floats, Floats, Floats]:
     """Return the total cost of the given rows, and bounds on the mean cost of new rows."""
     observed = cost[0] * rows.fp + cost[1] * (rows.n_positive - rows.tp)
     if rows.unit == "weight":
@@ -287,7 +287,7 @@ def _threshold_costs(
     shares = rate_bounds(rows.n_positive, rows.n_rows, 1.0 - missing / 6.0)
     share = np.array(shares)[:, None]
 
-    def costs(fpr: NDArray[np.float64], tpr: NDArray[np.float64]) -> Any:
+    def costs(fpr: Floats, tpr: Floats) -> Any:
         return cost[0] * (1.0 - share) * fpr + cost[1] * share * (1.0 - tpr)
 
     # Costs are linear in the share of positives, so the extremes are at its bounds.

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 
-from rocpath.arguments import describe, finite_vector, nonnegative_number, whole_number
+from rocpath.arguments import Floats, describe, finite_vector, nonnegative_number, whole_number
 from rocpath.changepoint.error_functions import PenaltyErrors, penalty_errors
 from rocpath.changepoint.labels import Labels, label_errors
 from rocpath.changepoint.segmentation_results import Segmentation, model_selection
@@ -117,7 +117,7 @@ def detector_segmentation(detector: Any, x: ArrayLike, penalty: float) -> Segmen
     return Segmentation(search.cost(changes), changes, mean, penalty, value.size)
 
 
-def _bound(detector: Any, x: NDArray[np.float64]) -> _Search:
+def _bound(detector: Any, x: Floats) -> _Search:
     names = {(one.__module__.partition(".")[0], one.__name__) for one in type(detector).__mro__}
     # Other searches of ruptures have no penalty, or do not minimize the penalized cost.
     if names & {("ruptures", "Pelt"), ("ruptures", "KernelCPD")}:
@@ -130,7 +130,7 @@ def _bound(detector: Any, x: NDArray[np.float64]) -> _Search:
     )
 
 
-def _of_ruptures(detector: Any, x: NDArray[np.float64]) -> _Search:
+def _of_ruptures(detector: Any, x: Floats) -> _Search:
     search = copy.deepcopy(detector).fit(x)  # fit modifies the detector
 
     # Lists of ruptures end with the length.
@@ -143,7 +143,7 @@ def _of_ruptures(detector: Any, x: NDArray[np.float64]) -> _Search:
     return _Search(find, cost)
 
 
-def _of_skchange(detector: Any, x: NDArray[np.float64]) -> _Search:
+def _of_skchange(detector: Any, x: Floats) -> _Search:
     column = x[:, None]
     settings = detector.get_params(deep=False)
     unscaled = {"penalty_scale": 1.0} if "penalty_scale" in settings else {}

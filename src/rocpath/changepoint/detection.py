@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rocpath.arguments import Floats
 from rocpath.changepoint.observations import checked_sequences, noise_scaled, one_for_each
 from rocpath.changepoint.penalty_default import default_penalty
 from rocpath.changepoint.search import Constraint, SegmentCost
@@ -81,7 +82,7 @@ def detect_changes(
 
 
 def warn_of_unusual(
-    model: Any, X: NDArray[np.float64], found: Sequence[Segmentation], names: Sequence[str]
+    model: Any, X: Floats, found: Sequence[Segmentation], names: Sequence[str]
 ) -> None:
     """Warn about features outside the training range, and about too many changes."""
     if hasattr(model, "low_"):

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from rocpath.arguments import Floats
 from rocpath.changepoint.error_functions import target_interval
 from rocpath.changepoint.features import FEATURE_NAMES
 from rocpath.changepoint.labels import label_outcomes
@@ -121,7 +122,7 @@ def _reported(detector: LearnedDetector, names: Sequence[str] | None) -> list[Re
 
 def _segmentation(
     detector: LearnedDetector, one: TrainingSequence, penalty: float
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+) -> tuple[NDArray[np.int64], Floats]:
     """Return the segmentation whose errors the comparison counts.
 
     A small penalty may select more than ``max_changes`` changes. In that case the

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rocpath.arguments import (
+    Floats,
     check_count,
     describe,
     finite_vector,
@@ -48,7 +49,7 @@ class PenaltyErrors:
     [2, 1]
     """
 
-    min_penalty: NDArray[np.float64]
+    min_penalty: Floats
     fp: NDArray[np.int64]
     fn: NDArray[np.int64]
 
@@ -79,7 +80,7 @@ class PenaltyErrors:
         return PenaltyErrors, (self.min_penalty, self.fp, self.fn)
 
     @property
-    def min_log_penalty(self) -> NDArray[np.float64]:
+    def min_log_penalty(self) -> Floats:
         """Logarithm of ``min_penalty``; the first entry is minus infinity."""
         with np.errstate(divide="ignore"):
             return read_only(np.log(self.min_penalty))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rocpath.arguments import read_only
+from rocpath.arguments import Floats, read_only
 from rocpath.changepoint.observations import observed
 from rocpath.changepoint.search import check_observations
 
@@ -50,7 +50,7 @@ class SequenceFeatures:
         transformation as a prefix, as in ``log.abs_diff.mean``.
     """
 
-    value: NDArray[np.float64]
+    value: Floats
     name: tuple[str, ...]
 
     def __len__(self) -> int:
@@ -104,7 +104,7 @@ def sequence_features(x: ArrayLike | Sequence[ArrayLike]) -> SequenceFeatures:
     return SequenceFeatures(read_only(value), FEATURE_NAMES)
 
 
-def _features(name: str, sequence: Any) -> NDArray[np.float64]:
+def _features(name: str, sequence: Any) -> Floats:
     if np.ndim(sequence) == 2 and isinstance(sequence, np.ndarray):
         # The mean over columns, which should have the same unit.
         columns = [_features(f"{name}[:, {j}]", one) for j, one in enumerate(sequence.T)]
@@ -125,9 +125,7 @@ def _features(name: str, sequence: Any) -> NDArray[np.float64]:
     return _transformed(np.array(part), floor, exponent * np.array(degree))
 
 
-def _transformed(
-    part: NDArray[np.float64], floor: NDArray[np.float64], exponent: NDArray[np.int64]
-) -> NDArray[np.float64]:
+def _transformed(part: Floats, floor: Floats, exponent: NDArray[np.int64]) -> Floats:
     """Transform statistics in units of 2 ** exponent."""
     with np.errstate(over="ignore"):
         value = np.clip(np.ldexp(part, exponent), -_LARGEST, _LARGEST)
@@ -139,7 +137,7 @@ def _transformed(
     return np.concatenate([value, log, log1p, loglog, sqrt])
 
 
-def _statistics(values: NDArray[np.float64]) -> list[float]:
+def _statistics(values: Floats) -> list[float]:
     if values.size == 0:  # the differences of a single observation
         return [0.0] * len(_STATISTICS)
     quantiles = np.percentile(values, _QUANTILES)

@@ -11,23 +11,23 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 import rocpath._core as _core
-from rocpath.arguments import read_only, refuse_masked
+from rocpath.arguments import Floats, read_only, refuse_masked
 from rocpath.matrices import Columns
 
 
 class IntervalPath(NamedTuple):
     """Interval regressions for a decreasing sequence of L1 weights, one row each."""
 
-    coef: NDArray[np.float64]
-    intercept: NDArray[np.float64]
-    violation: NDArray[np.float64]  # of optimality, relative to the largest weight
+    coef: Floats
+    intercept: Floats
+    violation: Floats  # of optimality, relative to the largest weight
     n_iter: NDArray[np.int64]  # Newton iterations
 
 
 def interval_path(
-    X: NDArray[np.float64],
-    interval: NDArray[np.float64],
-    alpha: NDArray[np.float64],
+    X: Floats,
+    interval: Floats,
+    alpha: Floats,
     *,
     margin: float = 1.0,
     tol: float = 1e-6,
@@ -77,7 +77,7 @@ def interval_path(
     )
 
 
-def largest_alpha(X: NDArray[np.float64], interval: NDArray[np.float64], *, margin: float) -> float:
+def largest_alpha(X: Floats, interval: Floats, *, margin: float) -> float:
     """Return the smallest L1 weight for which all coefficients are zero."""
     low, high = _limits_within_margin(interval, margin)
     found = _core.largest_alpha(np.ascontiguousarray(X.T).ravel(), low, high)
@@ -86,9 +86,7 @@ def largest_alpha(X: NDArray[np.float64], interval: NDArray[np.float64], *, marg
     return found if found > 1e-8 * (limit.max(initial=0.0) + margin) else 0.0
 
 
-def interval_losses(
-    fitted: NDArray[np.float64], interval: NDArray[np.float64], margin: float
-) -> NDArray[np.float64]:
+def interval_losses(fitted: Floats, interval: Floats, margin: float) -> Floats:
     """Return the loss of each sample (row) for each model (column)."""
     low, high = _limits_within_margin(interval, margin)
     below = np.maximum(0, low[:, None] - fitted)
@@ -96,16 +94,14 @@ def interval_losses(
     return np.asarray(below**2 + above**2)
 
 
-def best_interval_constant(interval: NDArray[np.float64], *, margin: float) -> float:
+def best_interval_constant(interval: Floats, *, margin: float) -> float:
     """Return the constant with the smallest loss; 0 if no limit is finite."""
     # The same solver with a constant column, so that only the intercept is fitted.
     no_features = np.zeros((len(interval), 1))
     return float(interval_path(no_features, interval, np.ones(1), margin=margin).intercept[0])
 
 
-def _limits_within_margin(
-    interval: NDArray[np.float64], margin: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _limits_within_margin(interval: Floats, margin: float) -> tuple[Floats, Floats]:
     # If an interval is shorter than twice the margin, the limits cross, and the loss is
     # smallest in the middle.
     return interval[:, 0] + margin, interval[:, 1] - margin
@@ -120,13 +116,13 @@ class FeatureRanges(NamedTuple):
     outside the range.
     """
 
-    low: NDArray[np.float64]  # smallest and largest finite value; 0 if there is none
-    high: NDArray[np.float64]
-    median: NDArray[np.float64]  # replaces NaN
+    low: Floats  # smallest and largest finite value; 0 if there is none
+    high: Floats
+    median: Floats  # replaces NaN
     columns: Columns  # mean and scale after clipping
 
     @classmethod
-    def from_rows(cls, X: NDArray[np.float64]) -> Self:
+    def from_rows(cls, X: Floats) -> Self:
         """Compute the ranges of training data."""
         is_finite = np.isfinite(X)
         is_empty = ~is_finite.any(axis=0)
@@ -138,17 +134,12 @@ class FeatureRanges(NamedTuple):
         columns = Columns.from_matrix(_clipped(X, low, high, median))
         return cls(low, high, median, columns)
 
-    def scaled(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+    def scaled(self, X: Floats) -> Floats:
         """Return clipped columns, with mean 0 and standard deviation 1 in training."""
         return self.columns.scaled(_clipped(X, self.low, self.high, self.median))
 
 
-def _clipped(
-    X: NDArray[np.float64],
-    low: NDArray[np.float64],
-    high: NDArray[np.float64],
-    median: NDArray[np.float64],
-) -> NDArray[np.float64]:
+def _clipped(X: Floats, low: Floats, high: Floats, median: Floats) -> Floats:
     """Replace NaN by the median, and clip to the range."""
     return np.clip(np.where(np.isnan(X), median, X), low, high)
 
@@ -157,20 +148,20 @@ class LinearModels(NamedTuple):
     """Linear models of scaled columns, one model per row, the simplest first."""
 
     features: FeatureRanges
-    coef: NDArray[np.float64]
-    intercept: NDArray[np.float64]
-    violation: NDArray[np.float64]  # of the optimality conditions
+    coef: Floats
+    intercept: Floats
+    violation: Floats  # of the optimality conditions
     n_iter: NDArray[np.int64]
 
-    def predict(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+    def predict(self, X: Floats) -> Floats:
         """Predict with every model (columns) for every row."""
         return np.asarray(self.features.scaled(X) @ self.coef.T + self.intercept)
 
 
 def interval_models(
-    X: NDArray[np.float64],
-    interval: NDArray[np.float64],
-    fraction: NDArray[np.float64],
+    X: Floats,
+    interval: Floats,
+    fraction: Floats,
     *,
     margin: float,
     tol: float,
@@ -203,10 +194,10 @@ class LogPenaltyModel(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     Its attributes are documented in `IntervalRegression`.
     """
 
-    def _checked(self, X: Any, *, reset: bool) -> NDArray[np.float64]:
+    def _checked(self, X: Any, *, reset: bool) -> Floats:
         """Validate features, which may be infinite or missing."""
         refuse_masked("X", X)
-        checked: NDArray[np.float64] = validate_data(
+        checked: Floats = validate_data(
             self, X, ensure_all_finite=False, dtype=np.float64, reset=reset
         )
         return checked
@@ -220,7 +211,7 @@ class LogPenaltyModel(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             models.coef[chosen], float(models.intercept[chosen])
         )
 
-    def predict(self, X: Any) -> NDArray[np.float64]:
+    def predict(self, X: Any) -> Floats:
         """Predict the log penalty."""
         check_is_fitted(self)
         X = self._checked(X, reset=False)

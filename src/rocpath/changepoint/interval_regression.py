@@ -10,6 +10,7 @@ from sklearn.model_selection import check_cv
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from rocpath.arguments import (
+    Floats,
     describe,
     nonnegative_number,
     refuse_masked,
@@ -157,9 +158,7 @@ class IntervalRegression(LogPenaltyModel):
         whole_number("n_alphas", self.n_alphas, least=2)
         whole_number("max_steps", self.max_steps, least=1)
 
-    def _fractions(
-        self, X: NDArray[np.float64], interval: NDArray[np.float64], groups: Any
-    ) -> NDArray[np.float64]:
+    def _fractions(self, X: Floats, interval: Floats, groups: Any) -> Floats:
         """Return the L1 weights from the largest to the chosen one, relative to the largest."""
         if self.alpha is not None:
             _, largest = interval_models(X, interval, np.ones(1), margin=self.margin, tol=self.tol)
@@ -168,7 +167,7 @@ class IntervalRegression(LogPenaltyModel):
             return np.array([max(1.0, fraction), fraction])
         path = np.geomspace(1.0, self.alpha_ratio, self.n_alphas)
 
-        def losses(train: NDArray[np.intp], test: NDArray[np.intp]) -> NDArray[np.float64]:
+        def losses(train: NDArray[np.intp], test: NDArray[np.intp]) -> Floats:
             settings: dict[str, Any] = {"margin": self.margin, "max_steps": self.max_steps}
             tol = max(self.tol, _FOLD_TOLERANCE)
             models, _ = interval_models(X[train], interval[train], path, tol=tol, **settings)
@@ -193,7 +192,7 @@ class IntervalRegression(LogPenaltyModel):
         return tags
 
 
-def target_intervals(y: Any, n_samples: int) -> NDArray[np.float64]:
+def target_intervals(y: Any, n_samples: int) -> Floats:
     """Return the lower and upper limits for each sample, or raise."""
     given = np.asarray(y)
     if given.dtype == object and any(isinstance(one, PenaltyErrors) for one in given):

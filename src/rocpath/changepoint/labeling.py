@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from rocpath.arguments import whole_number
+from rocpath.arguments import Floats, whole_number
 from rocpath.changepoint.labels import kind_of
 from rocpath.changepoint.observations import (
     checked_sequences,
@@ -100,7 +100,7 @@ def labeling_page(
 def _page_sequence(
     name: str,
     position: ArrayLike,
-    value: NDArray[np.float64],
+    value: Floats,
     weight: ArrayLike | None,
     penalty: float | None,
     max_changes: int,

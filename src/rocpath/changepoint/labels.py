@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rocpath.arguments import (
+    Floats,
     check_count,
     check_increase,
     describe,
@@ -103,8 +104,8 @@ class Labels:
     (2, 1)
     """
 
-    start: NDArray[np.float64]
-    end: NDArray[np.float64]
+    start: Floats
+    end: Floats
     kind: tuple[str, ...]
     sequence: str | None = field(default=None, kw_only=True)
     row: NDArray[np.int64] = field(default=None, kw_only=True)  # type: ignore[arg-type]
@@ -239,7 +240,7 @@ def label_outcomes(changes: ArrayLike, labels: Labels, position: ArrayLike) -> l
 
 
 def _wrong(
-    changes: ArrayLike, k: int, place: NDArray[np.float64], labels: Labels
+    changes: ArrayLike, k: int, place: Floats, labels: Labels
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Return masks of the labels with a false positive and with a false negative."""
     counts = _counts(place[_checked_changes(changes, k, place.size, labels)], labels)
@@ -249,7 +250,7 @@ def _wrong(
     return count > most, count < least
 
 
-def _counts(change: NDArray[np.float64], labels: Labels) -> dict[str, NDArray[np.int64]]:
+def _counts(change: Floats, labels: Labels) -> dict[str, NDArray[np.int64]]:
     """Count changes, peak starts, peak ends and overlapping peaks in every region."""
     # The first change is up, so segments 1, 3, ... are the peaks.
     peak_start, peak_end = change[::2], change[1::2]
@@ -265,9 +266,7 @@ def _counts(change: NDArray[np.float64], labels: Labels) -> dict[str, NDArray[np
     return inside
 
 
-def sequence_places(
-    n: int | None, position: ArrayLike | None, labels: Labels | None
-) -> NDArray[np.float64]:
+def sequence_places(n: int | None, position: ArrayLike | None, labels: Labels | None) -> Floats:
     """Return the position of each index; reject labels outside of the sequence."""
     where = "" if labels is None else labels.where
     if position is None:

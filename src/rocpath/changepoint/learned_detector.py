@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from rocpath.arguments import one_of
+from rocpath.arguments import Floats, one_of
 from rocpath.changepoint.adapters import detector_errors, detector_segmentation
 from rocpath.changepoint.detection import detect_changes, warn_of_unusual
 from rocpath.changepoint.error_functions import can_be_learned, errors_by_penalty
@@ -214,8 +214,8 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
         return errors_by_penalty(one.value, one.labels, **shared)
 
     def _features(
-        self, value: Sequence[NDArray[np.float64]], weights: Sequence[ArrayLike | None]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        self, value: Sequence[Floats], weights: Sequence[ArrayLike | None]
+    ) -> tuple[Floats, Floats]:
         """Return features of observations or runs, and the unit of each penalty."""
         # Counts have no unit, and other searches have their own penalties.
         has_unit = self.cost != "poisson" and self.search is None
@@ -294,15 +294,11 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         save_model(path, SavedDetector.from_detector(self, metadata or {}))
 
-    def predict_penalty(
-        self, sequences: Sequence[ArrayLike], *, weights: Weights = None
-    ) -> NDArray[np.float64]:
+    def predict_penalty(self, sequences: Sequence[ArrayLike], *, weights: Weights = None) -> Floats:
         """Predict the penalty of each sequence."""
         return self._predicted(sequences, weights)[0]
 
-    def _predicted(
-        self, sequences: Sequence[ArrayLike], weights: Weights
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _predicted(self, sequences: Sequence[ArrayLike], weights: Weights) -> tuple[Floats, Floats]:
         """Return penalties, and the features they are predicted from."""
         check_is_fitted(self)
         values = checked_sequences(sequences)

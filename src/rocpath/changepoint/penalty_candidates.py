@@ -9,7 +9,7 @@ from sklearn.model_selection import GroupKFold, KFold
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length
 
-from rocpath.arguments import read_only
+from rocpath.arguments import Floats, read_only
 from rocpath.changepoint.error_functions import PenaltyErrors, target_interval
 from rocpath.changepoint.interval_path import LinearModels, best_interval_constant, interval_models
 
@@ -29,11 +29,11 @@ BLUR = float(np.log(2.0))
 class LabeledSequences(NamedTuple):
     """Features of sequences, in their original units, and label errors."""
 
-    X: NDArray[np.float64]
+    X: Floats
     functions: list[PenaltyErrors]
 
     @property
-    def intervals(self) -> NDArray[np.float64]:
+    def intervals(self) -> Floats:
         """The target interval of each sequence."""
         return np.array([target_interval(one) for one in self.functions])
 
@@ -52,7 +52,7 @@ class ErrorSteps:
         self.value = np.concatenate([f.min_log_penalty[1:] for f in functions])
         self.rise = np.concatenate([np.diff(one) for one in errors])
 
-    def blurred(self, log_penalty: NDArray[np.float64]) -> NDArray[np.float64]:
+    def blurred(self, log_penalty: Floats) -> Floats:
         """Sum the averaged errors over sequences (rows) for each model (column)."""
         # A step is weighted by the fraction of the averaging interval that lies above it.
         total = np.full(log_penalty.shape[1], self.first)
@@ -61,7 +61,7 @@ class ErrorSteps:
             total[column] += self.rise @ np.clip(above, 0.0, 1.0)
         return total
 
-    def best_shift(self, log_penalty: NDArray[np.float64]) -> float:
+    def best_shift(self, log_penalty: Floats) -> float:
         """Find the constant that, added to the log penalties, minimizes averaged errors."""
         if not self.value.size:
             return 0.0
@@ -81,9 +81,7 @@ class ErrorSteps:
         return float(0.5 * kink[start[widest]] + 0.5 * kink[end[widest]])
 
 
-def fit_path(
-    sequences: LabeledSequences, fraction: NDArray[np.float64], *, margin: float
-) -> LinearModels:
+def fit_path(sequences: LabeledSequences, fraction: Floats, *, margin: float) -> LinearModels:
     """Fit a model for each fraction of the largest L1 weight; the first is a constant."""
     models, _ = interval_models(
         sequences.X, sequences.intervals, fraction, margin=margin, tol=_PATH_TOLERANCE
@@ -111,13 +109,13 @@ class CandidateChoice(NamedTuple):
     """Cross-validated losses of the candidates, and the chosen one."""
 
     chosen: int  # the simplest within the allowed standard errors of the best
-    mean: NDArray[np.float64]  # loss of each candidate
-    standard_error: NDArray[np.float64]  # of the paired difference from the best
+    mean: Floats  # loss of each candidate
+    standard_error: Floats  # of the paired difference from the best
 
 
 def choose_candidate(
     splits: Iterable[Split],
-    losses: Callable[[NDArray[np.intp], NDArray[np.intp]], NDArray[np.float64]],
+    losses: Callable[[NDArray[np.intp], NDArray[np.intp]], Floats],
     *,
     n_errors: float,
 ) -> CandidateChoice | None:

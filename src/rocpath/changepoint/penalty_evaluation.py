@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 from sklearn.base import clone
 
+from rocpath.arguments import Floats
 from rocpath.changepoint.error_functions import (
     PenaltyErrors,
     can_be_learned,
@@ -30,12 +31,12 @@ _TWO_SIDED_95 = float(ndtri(0.975))
 class PenaltyProblem(NamedTuple):
     """Labeled sequences: features, label errors, groups, and penalties of baselines."""
 
-    X: NDArray[np.float64]
-    log_length: NDArray[np.float64]
-    log_default: NDArray[np.float64]
+    X: Floats
+    log_length: Floats
+    log_default: Floats
     functions: Sequence[PenaltyErrors]
     groups: NDArray[Any] | None
-    unit: NDArray[np.float64]  # of each penalty
+    unit: Floats  # of each penalty
 
     @property
     def sample_size(self) -> str:
@@ -58,7 +59,7 @@ class PenaltyEvaluation:
     """
 
     problem: PenaltyProblem
-    log_penalty: dict[str, NDArray[np.float64]]
+    log_penalty: dict[str, Floats]
     n_folds: int
 
     @property
@@ -169,7 +170,7 @@ def evaluate_penalties(
 
 def _predicted(
     rule: str, model: Any, problem: PenaltyProblem, train: NDArray[Any], test: NDArray[Any]
-) -> NDArray[np.float64]:
+) -> Floats:
     """Fit a rule to the training rows, and predict the log penalties of the test rows."""
     if rule == DEFAULT:
         return np.asarray(problem.log_default[test])

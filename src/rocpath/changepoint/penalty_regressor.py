@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from rocpath.arguments import nonnegative_number, one_of, share_between, whole_number
+from rocpath.arguments import Floats, nonnegative_number, one_of, share_between, whole_number
 from rocpath.changepoint.error_functions import (
     PenaltyErrors,
     can_be_learned,
@@ -207,7 +207,7 @@ class PenaltyRegressor(LogPenaltyModel):
     ) -> CandidateChoice:
         """Choose a model by its cross-validated label errors."""
 
-        def losses(train: NDArray[np.intp], test: NDArray[np.intp]) -> NDArray[np.float64]:
+        def losses(train: NDArray[np.intp], test: NDArray[np.intp]) -> Floats:
             X, functions = sequences.take(test)
             return ErrorSteps(functions).blurred(fit(sequences.take(train)).predict(X))
 

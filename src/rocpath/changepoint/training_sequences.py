@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from rocpath.arguments import describe
+from rocpath.arguments import Floats, describe
 from rocpath.changepoint.features import sequence_features
 from rocpath.changepoint.labels import Labels
 from rocpath.changepoint.observations import checked_sequences, noise_scaled, one_for_each
@@ -25,7 +25,7 @@ class TrainingSequence:
     """
 
     index: int
-    value: NDArray[np.float64]
+    value: Floats
     labels: Labels
     weight: ArrayLike | None
     position: ArrayLike | None
@@ -55,9 +55,7 @@ def training_sequences(sequences: Any, labels: Any, **lists: Any) -> list[Traini
     return training
 
 
-def labeled_sequences(
-    sequences: Any, labels: Any
-) -> tuple[list[NDArray[np.float64]], list[Labels | None]]:
+def labeled_sequences(sequences: Any, labels: Any) -> tuple[list[Floats], list[Labels | None]]:
     """Return sequences and their labels as lists of equal length, or raise."""
     values = checked_sequences(sequences)
     regions = one_for_each("labels", labels, len(values))
@@ -69,7 +67,7 @@ def labeled_sequences(
     return values, regions
 
 
-def check_columns(values: Sequence[NDArray[np.float64]], n_columns: int | None = None) -> int:
+def check_columns(values: Sequence[Floats], n_columns: int | None = None) -> int:
     """Return the number of columns of all sequences, or raise if it is not ``n_columns``."""
     counts = [1 if one.ndim == 1 else one.shape[1] for one in values]
     needed = counts[0] if n_columns is None else n_columns
@@ -83,12 +81,8 @@ def check_columns(values: Sequence[NDArray[np.float64]], n_columns: int | None =
 
 
 def features_and_units(
-    value: Sequence[NDArray[np.float64]],
-    weights: Sequence[Any],
-    *,
-    unit: str | None,
-    has_runs: bool,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    value: Sequence[Floats], weights: Sequence[Any], *, unit: str | None, has_runs: bool
+) -> tuple[Floats, Floats]:
     """Return the features of sequences, and the units of their penalties.
 
     If a unit is given, values are scaled by the noise. With ``"free"``, the log noise
@@ -109,9 +103,7 @@ def features_and_units(
     return X, noise
 
 
-def _expanded_runs(
-    k: int, value: NDArray[np.float64], weight: ArrayLike | None
-) -> NDArray[np.float64]:
+def _expanded_runs(k: int, value: Floats, weight: ArrayLike | None) -> Floats:
     """Repeat the value of each run according to its length."""
     length = np.ones(len(value)) if weight is None else np.asarray(weight, dtype=float)
     if not (length % 1 == 0).all():

@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rocpath.arguments import Floats
+
 # The palette of Okabe and Ito, which is suitable for color-blind readers.
 BLACK, GRAY = "#000000", "#767676"
 ORANGE, SKY, GREEN, BLUE = "#E69F00", "#56B4E9", "#009E73", "#0072B2"
@@ -38,16 +40,14 @@ def axes_grid(
     return axes
 
 
-def draw_steps(ax: Any, edge: NDArray[np.float64], value: NDArray[Any], **style: Any) -> None:
+def draw_steps(ax: Any, edge: Floats, value: NDArray[Any], **style: Any) -> None:
     """Draw a step function with value[i] between edge[i] and edge[i + 1]."""
     # Each value is repeated at both ends of its interval. Unlike matplotlib's step styles,
     # this requires no value beyond the last edge.
     ax.plot(np.repeat(edge, 2)[1:-1], np.repeat(value, 2), **style)
 
 
-def draw_errors(
-    ax: Any, jump: NDArray[np.float64], fp: NDArray[Any], fn: NDArray[Any], margin: float
-) -> NDArray[np.float64]:
+def draw_errors(ax: Any, jump: Floats, fp: NDArray[Any], fn: NDArray[Any], margin: float) -> Floats:
     """Draw FP and FN as step functions, with margins at both ends; return edges."""
     edge = np.concatenate(([jump[0] - margin], jump, [jump[-1] + margin]))
     # FP is drawn first and wider, so that it is visible where both are equal.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rocpath.arguments import one_of
+from rocpath.arguments import Floats, one_of
 from rocpath.auc_statistics.curves import ScoreCurve
 from rocpath.auc_statistics.labeled_sample import LabeledSample
 from rocpath.auc_statistics.operating_points import OperatingPoint, RankedRows
@@ -192,9 +192,7 @@ def _draw_lettered_curve(ax: Any, curve: ROCCurve) -> None:
         ax.annotate(text, point, fontsize=9, **style)
 
 
-def _draw_errors(
-    ax: Any, curve: ROCCurve, fp: NDArray[np.float64], fn: NDArray[np.float64]
-) -> None:
+def _draw_errors(ax: Any, curve: ROCCurve, fp: Floats, fn: Floats) -> None:
     # The first and last intervals are unbounded; only a part of them is drawn.
     jump = curve.threshold[1:, 0]
     edge = canvas.draw_errors(ax, jump, fp, fn, margin=0.12 * (jump[-1] - jump[0]) or 1.0)
