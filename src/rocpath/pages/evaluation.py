@@ -114,9 +114,9 @@ def _intervals(
     sample: LabeledSample, name: str, score: NDArray[np.float64], given: dict[str, Any]
 ) -> dict[str, Any]:
     """Return the AUC and the average precision of a score, with intervals."""
-    metrics = {"auc": auc_interval, "ap": average_precision_interval}
-    found = {key: metric(sample.is_positive, score, **given) for key, metric in metrics.items()}
-    return {"name": name, **found}
+    area = auc_interval(sample.is_positive, score, **given)
+    precision = average_precision_interval(sample.is_positive, score, **given)
+    return {"name": name, "auc": area, "ap": precision}
 
 
 def significant_differences(comparison: AUCComparisons, metric: str = "AUC") -> list[str]:

@@ -1,7 +1,5 @@
 """Render a page to explore a line search with a slider for the step."""
 
-from typing import Any
-
 from rocpath.arguments import whole_number
 from rocpath.lines import Lines
 from rocpath.pages.page import page_html
@@ -60,5 +58,6 @@ def explorer_html(
         "auc": view.auc._asdict(),
         "variants": [one._asdict() for one in view.variants],
     }
-    values: dict[str, Any] = {"lines": lines, "view": view, "data": data, "best": view.variants[-1]}
-    return page_html("explorer.html", title=title, scripts=["explorer"], **values)
+    return page_html(
+        "explorer.html", title=title, scripts=["explorer"], lines=lines, view=view, data=data
+    )

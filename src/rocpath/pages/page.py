@@ -29,18 +29,9 @@ def page_html(
     texts = {name: web_file(f"{name}.js") for name in scripts}
     if needs_plotly:
         texts = {"plotly": f"{plotly_script()}\n{web_file('charts.js')}", **texts}
-    page: str = (
-        environment()
-        .get_template(template)
-        .render(
-            title=title,
-            style="".join(web_file(f"{name}.css") for name in styles),
-            scripts=texts,
-            hashes=[_hash(text) for text in texts.values()],
-            **values,
-        )
-    )
-    return page
+    values["style"] = "".join(web_file(f"{name}.css") for name in styles)
+    values["hashes"] = [_hash(text) for text in texts.values()]
+    return str(environment().get_template(template).render(title=title, scripts=texts, **values))
 
 
 def web_file(name: str) -> str:

@@ -164,8 +164,6 @@ def penalty_report_html(report: PenaltyReport) -> str:
         styles=("page", "penalty_report"),
         report=report,
         coefficients=ordered,
-        has_groups=any(one.group is not None for one in sequences),
-        n_sequences=len(sequences),
         data=data,
     )
 

@@ -34,8 +34,7 @@ def fit_report_html(fit: TableFit, *, title: str, headline: str) -> str:
     str
         HTML, to be written as UTF-8.
     """
-    label, history = fit.label, fit.model.history
-    curves = _curves(fit)
+    label, curves = fit.label, _curves(fit)
     return page_html(
         "report.html",
         title=f"{label.column} = {label.positive} in {title}",
@@ -43,15 +42,10 @@ def fit_report_html(fit: TableFit, *, title: str, headline: str) -> str:
         headline=headline,
         fit=fit,
         facts=_facts(fit),
-        comparison=fit.comparison,
-        weights=sorted(fit.model.weights.items(), key=lambda pair: -pair[1]),
         charts=_charts(curves, fit.summary),
-        methods=[one["name"] for one in curves],
-        view=fit.summary,
         initial=_initial_point(fit.summary),
         classes=(label.negative, label.positive),
         expit=expit,
-        history=[] if history is None else [(label.positive, history)],
     )
 
 
