@@ -109,17 +109,10 @@ def _label_rows(
 ) -> pl.DataFrame:
     """Return labels with sequence names, and limits as numbers and as written."""
     start, end, kind = (complete(needed_column(rows, *one)) for one in given.items())
-    frame = pl.DataFrame(
-        [
-            _names(rows, table),
-            text_of(kind).alias("kind"),
-            _limits(start, table.is_time).alias("start"),
-            _limits(end, table.is_time).alias("end"),
-            start.alias("written_start"),
-            end.alias("written_end"),
-        ]
-    )
-    return frame.with_row_index("row", offset=1)
+    columns = {"sequence": _names(rows, table), "kind": text_of(kind)}
+    limits = {"start": _limits(start, table.is_time), "end": _limits(end, table.is_time)}
+    written = {"written_start": start, "written_end": end}
+    return pl.DataFrame(columns | limits | written).with_row_index("row", offset=1)
 
 
 def _names(rows: pl.DataFrame, table: SequenceTable) -> pl.Series:

@@ -8,15 +8,8 @@ import polars as pl
 
 _DAY = "%Y-%m-%d"
 # With fractions of a second or only minutes, with and without a time zone.
-_TIME_FORMATS = (
-    *(
-        f"{_DAY}{between}{time}{zone}"
-        for zone in ("%#z", "")
-        for between in ("T", " ")
-        for time in ("%H:%M:%S%.f", "%H:%M")
-    ),
-    _DAY,
-)
+_TIMES = [f"{between}{time}" for between in "T " for time in ("%H:%M:%S%.f", "%H:%M")]
+_TIME_FORMATS = [_DAY + time + zone for zone in ("%#z", "") for time in _TIMES] + [_DAY]
 
 
 class Positions(NamedTuple):

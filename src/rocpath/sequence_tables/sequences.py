@@ -22,7 +22,7 @@ from rocpath.sequence_tables.sequence_table import (
 )
 from rocpath.sequence_tables.source_rows import Source, as_rows, genome_column
 from rocpath.tables.column_names import listed
-from rocpath.tables.columns import LARGEST_NUMBER, text_of
+from rocpath.tables.columns import LARGEST_NUMBER, cast_numbers, text_of
 
 # Common column names of each role, in order of preference. The columns of other roles are
 # named like the role.
@@ -160,14 +160,10 @@ def _wide(table: pl.DataFrame, columns: SequenceColumns, repeated: str, cost: st
     long = table.unpivot(names, index=at, variable_name="sequence", value_name="value")
     found = _split(long, SequenceColumns("sequence", at, "value"), repeated, cost)
     # Messages refer to columns and rows of the wide table.
-    skipped = [
-        SkippedSequence(
-            one.sequence,
-            (one.row - 1) % table.height + 1,
-            one.reason.replace("column 'value'", f"column {one.sequence!r}"),
-        )
-        for one in found.skipped
-    ]
+    skipped = []
+    for name, row, reason in found.skipped:
+        own = reason.replace("column 'value'", f"column {name!r}")
+        skipped.append(SkippedSequence(name, (row - 1) % table.height + 1, own))
     unused = [one.name for one in others if one.name not in names]
     notes = [f"skipped columns that are not numeric: {listed(unused)}."] if unused else []
     return found._replace(
@@ -202,11 +198,11 @@ def _split(
         is_time = positions.is_time
         rules.append((written, positions.is_bad, positions.rule))
         frame = frame.with_columns(position=positions.number, written=written)
-        following, is_repeated = _neighbors(names, positions.number)
         if repeated == "error":
-            rules.append((written, is_repeated, "must not repeat unless repeated is mean or keep"))
+            is_first = frame.select(pl.struct("sequence", "position").is_first_distinct())[:, 0]
+            rules.append((written, ~is_first, "must not repeat unless repeated is mean or keep"))
     if runs:
-        length, of_runs = _run_lengths(table[runs[1]], frame["position"], following, runs[0])
+        length, of_runs = _run_lengths(table[runs[1]], frame, runs[0])
         rules += of_runs if fill_is_needed else of_runs[:-1]
         frame = frame.with_columns(weight=length)
     else:
@@ -229,15 +225,16 @@ def _weights(table: pl.DataFrame, given: str | None, rules: list[_Rule]) -> list
     return [number.alias("weight")]
 
 
-def _run_lengths(
-    ends: pl.Series, start: pl.Series, following: pl.Series, name: str
-) -> tuple[pl.Series, list[_Rule]]:
+def _run_lengths(ends: pl.Series, frame: pl.DataFrame, name: str) -> tuple[pl.Series, list[_Rule]]:
     """Return the lengths of runs, in seconds for times, and the rules for runs.
 
     The last rule, that there are no gaps, applies only to bedGraph files.
     """
     end = parsed_positions(ends)
-    length = end.number - start
+    length = end.number - frame["position"]
+    # Rows may be in any order.
+    place = pl.col("position")
+    following = frame.select(place.shift(-1).over("sequence", order_by=place)).to_series()
     rules = [
         (length.is_null() | (length <= 0), f"must exceed {name!r}"),
         (end.number > following, f"must not exceed the next {name!r}, unless position is {name!r}"),
@@ -245,22 +242,6 @@ def _run_lengths(
     ]
     seconds = length / _SECOND if end.is_time else length
     return seconds, [(ends, is_bad, rule) for is_bad, rule in rules]
-
-
-def _neighbors(names: pl.Series, position: pl.Series) -> tuple[pl.Series, pl.Series]:
-    """Return the next position in the sequence of each row, and whether the last was equal.
-
-    Rows may be in any order.
-    """
-    code, place = names.rank("dense").to_numpy(), position.cast(pl.Float64).to_numpy()
-    order = np.lexsort((place, code))
-    after, before = order[1:], order[:-1]
-    is_same = code[after] == code[before]
-    following = np.full(place.size, np.nan)
-    following[before] = np.where(is_same, place[after], np.nan)
-    is_repeated = np.zeros(place.size, dtype=bool)
-    is_repeated[after] = is_same & (place[after] == place[before])
-    return pl.Series(following, nan_to_null=True), pl.Series(is_repeated)
 
 
 def _names(table: pl.DataFrame, columns: SequenceColumns) -> pl.Series:
@@ -289,14 +270,10 @@ def _run_columns(table: pl.DataFrame, columns: SequenceColumns) -> tuple[str, st
 
 def _numbers(series: pl.Series, rules: list[_Rule]) -> pl.Series:
     """Return values as float64, null if missing, and add the rules for numbers."""
-    # Polars does not parse " 1" as a number.
-    source = series.str.strip_chars() if series.dtype == pl.String else series
-    try:
-        number = source.cast(pl.Float64, strict=False).fill_nan(None)
-    except pl.exceptions.PolarsError:
-        raise ValueError(f"column {series.name!r} must be numbers, got {series.dtype}.") from None
+    number = cast_numbers(series).fill_nan(None)
     if series.dtype == pl.String:
-        is_text = number.is_null() & ~source.str.to_lowercase().is_in(_MISSING)
+        text = series.str.strip_chars().str.to_lowercase()
+        is_text = number.is_null() & ~text.is_in(_MISSING)
         rules.append((series, is_text, "must be a number"))
     rule = f"must be finite and at most {LARGEST_NUMBER:g} in size"
     rules.append((series, number.abs() > LARGEST_NUMBER, rule))

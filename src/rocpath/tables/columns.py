@@ -188,15 +188,10 @@ def feature_columns(
             f"{f' ({reasons})' if reasons else ': the table has no other columns'}."
         )
     used = {name: readings[name] for name in number}
-    features = TableFeatures(
-        number,
-        category,
-        style={name: one.format for name, one in used.items() if one.format},
-        unreadable={name: one.unreadable for name, one in used.items() if one.unreadable},
-        sentinel={name: one.codes for name, one in used.items() if one.codes},
-        min_frequency=min_frequency,
-    )
-    return features, audits
+    style = {name: one.format for name, one in used.items() if one.format}
+    unreadable = {name: one.unreadable for name, one in used.items() if one.unreadable}
+    sentinel = {name: one.codes for name, one in used.items() if one.codes}
+    return TableFeatures(number, category, style, unreadable, sentinel, min_frequency), audits
 
 
 def _read(series: pl.Series, kind: str | None) -> ColumnReading:
@@ -253,20 +248,22 @@ def numbers_of(series: pl.Series, *, may_miss: bool = True) -> pl.Series:
         days = series.cast(pl.Datetime("us")).dt.epoch("us") / (1e6 * _SECONDS_PER_DAY)
         number = days.alias(series.name)
     else:
-        source = series.to_physical() if series.dtype.is_temporal() else series
-        if source.dtype == pl.String:
-            source = source.str.strip_chars()
-        try:
-            number = source.cast(pl.Float64, strict=False)
-        except pl.exceptions.PolarsError:
-            raise ValueError(
-                f"column {series.name!r} must be numbers, got {series.dtype}."
-            ) from None
-        refuse(series, number.is_null() & source.is_not_null(), "must be numbers")
+        number = cast_numbers(series.to_physical() if series.dtype.is_temporal() else series)
+        refuse(series, number.is_null() & series.is_not_null(), "must be numbers")
         number = number.fill_nan(None)
     rule = f"must be finite and at most {LARGEST_NUMBER:g} in size; leave missing values empty"
     refuse(series, number.abs() > LARGEST_NUMBER, rule)
     return number if may_miss else complete(number)
+
+
+def cast_numbers(series: pl.Series) -> pl.Series:
+    """Convert a column to float64, with null for text that is not a number."""
+    try:
+        # Polars does not parse " 1" as a number.
+        text = series.str.strip_chars() if series.dtype == pl.String else series
+        return text.cast(pl.Float64, strict=False)
+    except pl.exceptions.PolarsError:
+        raise ValueError(f"column {series.name!r} must be numbers, got {series.dtype}.") from None
 
 
 def complete(series: pl.Series, role: str = "column") -> pl.Series:
