@@ -3,6 +3,8 @@
 Commands import what they need when they run, so that --help is fast.
 """
 
+from typing import Any
+
 import typer
 
 from rocpath.cli import changepoint_options as own
@@ -125,14 +127,8 @@ def fit(
     known = open_labels(labels, table, group, quiet=to.quiet)
     detector = cp.LearnedDetector(random_state=seed, **segmenting._asdict())
     with progress_bar(quiet=to.quiet) as progress:
-        detector.fit(
-            table.values,
-            known.labels,
-            weights=table.weights,
-            positions=table.positions,
-            groups=known.groups,
-            progress=progress,
-        )
+        rows: Any = {"weights": table.weights, "positions": table.positions, "groups": known.groups}
+        detector.fit(table.values, known.labels, **rows, progress=progress)
     title = early_checks.shown_name(sequences.sequences)
     files = detector_files(detector, table, known.unknown, title)
     write_folder(to.out, files, force=to.force)

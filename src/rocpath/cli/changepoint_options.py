@@ -4,13 +4,12 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 import typer
 
-from rocpath.cli.options import ForceOption, QuietOption
+from rocpath.cli.options import ForceOption, QuietOption, option
 
 
 def _column(role: str, usual: str) -> Any:
     # The default is None and not the usual name, because a given column must exist.
-    text = f"Column of {role}; by default {usual}."
-    return typer.Option(metavar="COLUMN", help=text)
+    return option("COLUMN", f"Column of {role}; by default {usual}.")
 
 
 class Sequences(NamedTuple):
@@ -32,9 +31,9 @@ class Sequences(NamedTuple):
     weight: Annotated[str | None, _column("weights", "weight, if present")] = None
     fill: Annotated[
         float | None,
-        typer.Option(
-            metavar="NUMBER",
-            help="Value for gaps between runs of a bedGraph file; by default a gap is an error.",
+        option(
+            "NUMBER",
+            "Value for gaps between runs of a bedGraph file; by default a gap is an error.",
         ),
     ] = None
     repeated: Annotated[
@@ -96,7 +95,7 @@ class Segmenting(NamedTuple):
 class Page(NamedTuple):
     """The output file of a page, and options for writing it."""
 
-    out: Annotated[str, typer.Option(metavar="FILE", help="Page to write; - for stdout.")]
+    out: Annotated[str, option("FILE", "Page to write; - for stdout.")]
     force: ForceOption = False
     quiet: QuietOption = False
 
@@ -109,16 +108,16 @@ PenaltyOption = Annotated[
 ]
 FirstLabelsOption = Annotated[
     str | None,
-    typer.Option(
-        metavar="LABELS",
-        help="Initial labels: a table with columns sequence, start, end and kind, or a BED file.",
+    option(
+        "LABELS",
+        "Initial labels: a table with columns sequence, start, end and kind, or a BED file.",
     ),
 ]
 GroupOption = Annotated[
     str | None,
-    typer.Option(
-        metavar="COLUMN",
-        help="Column of groups, such as persons or machines, which cross-validation keeps "
+    option(
+        "COLUMN",
+        "Column of groups, such as persons or machines, which cross-validation keeps "
         "together; it may be in either table.",
     ),
 ]

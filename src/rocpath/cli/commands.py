@@ -83,14 +83,9 @@ def fit(
     from rocpath.cli.table_fit import fit_tables
     from rocpath.tables.classifier import TableClassifier
 
+    rates = targets._asdict()
     classifier = TableClassifier(
-        model,
-        positive=positive,
-        types=kinds,
-        drop=dropped,
-        fast=fast,
-        random_state=seed,
-        **targets._asdict(),
+        model, positive=positive, types=kinds, drop=dropped, fast=fast, random_state=seed, **rates
     )
     fit_tables(classifier, table, label, roles, source, to, is_accepted=yes, test=test)
 
@@ -178,8 +173,7 @@ def compare(
     max_fpr: options.MaxFprOption = None,
     group: options.GroupOption = None,
     out: Annotated[
-        str | None,
-        typer.Option(metavar="FILE.html", help="HTML report with intervals, tests and bands."),
+        str | None, options.option("FILE.html", "HTML report with intervals, tests and bands.")
     ] = None,
     force: options.ForceOption = False,
     as_json: options.JsonOption = False,
@@ -243,13 +237,10 @@ def blend(
     from rocpath.tables.classifier import TableClassifier
 
     known = read_scores(table, label, positive, names, group)
+    types, positive = dict.fromkeys(known.score, "number"), known.label.positive
     with progress_bar(quiet=to.quiet) as progress:
         model = TableClassifier(
-            "scores",
-            positive=known.label.positive,
-            types=dict.fromkeys(known.score, "number"),
-            random_state=seed,
-            progress=progress,
+            "scores", positive=positive, types=types, random_state=seed, progress=progress
         ).fit(known.rows, label, groups=group)
     write_fit(model, known.name, to)
 
@@ -263,22 +254,20 @@ def path(
     table: options.TableArgument,
     label: options.ModelLabelOption = None,
     predictions: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Column of predictions at step 0.")
+        str | None, options.option("COLUMN", "Column of predictions at step 0.")
     ] = None,
     direction: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="Column of changes in the predictions per unit step."),
+        str | None, options.option("COLUMN", "Column of changes in the predictions per unit step.")
     ] = None,
     model: Annotated[
         str | None,
-        typer.Option(
-            metavar="MODEL",
-            help="Model to use instead of two columns; the direction is minus its AUM gradient.",
+        options.option(
+            "MODEL", "Model to use instead of two columns; the direction is minus its AUM gradient."
         ),
     ] = None,
     positive: options.PositiveOption = None,
     out: Annotated[
-        str | None, typer.Option(metavar="FILE.html", help="HTML page to explore the steps.")
+        str | None, options.option("FILE.html", "HTML page to explore the steps.")
     ] = None,
     force: options.ForceOption = False,
 ) -> None:

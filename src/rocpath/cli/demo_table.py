@@ -5,6 +5,7 @@ that readers know what a model can find in them.
 """
 
 from datetime import datetime
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -42,15 +43,9 @@ def customer_table(random_state: int = 0) -> pl.DataFrame:
     logit += -4.5 + 1.0 * is_monthly + 1.2 * is_new + random_effect[row]
     cancels = rng.random(row.size) < 1 / (1 + np.exp(-logit))
     last_login = month - rng.integers(0, 30, row.size).astype("timedelta64[D]")
-    return pl.concat(
-        [
-            customers[row].insert_column(1, pl.Series("month", month)),
-            pl.DataFrame({"last_login": last_login}),
-            usage,
-            pl.DataFrame({"cancels": np.where(cancels, "yes", "no")}),
-        ],
-        how="horizontal",
-    )
+    rows = customers[row].insert_column(1, pl.Series("month", month))
+    others = {"last_login": last_login, **usage, "cancels": np.where(cancels, "yes", "no")}
+    return rows.with_columns(pl.Series(name, values) for name, values in others.items())
 
 
 def _customers(rng: np.random.Generator) -> tuple[pl.DataFrame, NDArray[np.float64]]:
@@ -71,7 +66,7 @@ def _customers(rng: np.random.Generator) -> tuple[pl.DataFrame, NDArray[np.float
     return pl.DataFrame(customers), rng.normal(0.0, 0.7, n)
 
 
-def _usage(rng: np.random.Generator, n: int) -> tuple[pl.DataFrame, NDArray[np.float64]]:
+def _usage(rng: np.random.Generator, n: int) -> tuple[dict[str, Any], NDArray[np.float64]]:
     """Draw the attributes of each month, and their contribution to the logit."""
     log_hours = rng.normal(1.5, 0.8, n)
     complaints, failed_payments = rng.poisson(0.4, n), rng.poisson(0.15, n)
@@ -86,7 +81,7 @@ def _usage(rng: np.random.Generator, n: int) -> tuple[pl.DataFrame, NDArray[np.f
         "failed_payments": failed_payments,
         "rating": _with_missing(rating.astype(int), rng.random(n) < 0.5),
     }
-    return pl.DataFrame(usage), logit
+    return usage, logit
 
 
 def _with_missing(values: NDArray[np.generic], is_missing: NDArray[np.bool_]) -> pl.Series:
@@ -102,7 +97,7 @@ def server_table(random_state: int = 0) -> pl.DataFrame:
     """
     rng = np.random.default_rng(random_state)
     n, start = 288, datetime(2025, 3, 1)
-    time = pl.datetime_range(start, interval="5m", end=start.replace(hour=23, minute=55))
+    time = pl.datetime_range(start, start.replace(hour=23, minute=55), "5m", eager=True)
     frames = []
     for server, n_changes in enumerate((0, 1, 1, 2, 2, 3), start=1):
         noise = rng.choice([2.0, 5.0, 20.0])
@@ -111,9 +106,6 @@ def server_table(random_state: int = 0) -> pl.DataFrame:
         sign = rng.choice([-1, 1], n_changes)
         jump[change] = sign * rng.uniform(2, 8, n_changes) * noise
         value = 100 + np.cumsum(jump) + rng.normal(0.0, noise, n)
-        frames.append(
-            pl.select(
-                sequence=pl.lit(f"server-{server}"), position=time, value=pl.Series(value.round(2))
-            )
-        )
+        columns = {"sequence": f"server-{server}", "position": time, "value": value.round(2)}
+        frames.append(pl.DataFrame(columns))
     return pl.concat(frames)

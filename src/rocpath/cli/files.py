@@ -8,7 +8,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -57,49 +57,46 @@ def write_folder(
     target = Path(folder)
     check_folder(folder, force=force)
     # Inside an existing folder, as its parent may not be writable.
-    unfinished = _unfinished_sibling(target / "results" if target.exists() else target)
-    try:
-        with _named(target):
-            unfinished.mkdir()
-            for name, content in contents.items():
-                if callable(content):
-                    content(unfinished / name)
-                    continue
-                coded = content.encode("utf-8") if isinstance(content, str) else content
-                (unfinished / name).write_bytes(coded)
-            if target.exists():
-                # Renamed one by one: each file is complete, even if an error occurs.
-                for name in contents:
-                    (unfinished / name).replace(target / name)
-            else:
-                unfinished.rename(target)
-    finally:
-        shutil.rmtree(unfinished, ignore_errors=True)
+    near = target / "results" if target.exists() else target
+    with _unfinished(near, folder) as unfinished:
+        unfinished.mkdir()
+        for name, content in contents.items():
+            if callable(content):
+                content(unfinished / name)
+                continue
+            coded = content.encode("utf-8") if isinstance(content, str) else content
+            (unfinished / name).write_bytes(coded)
+        if target.exists():
+            # Renamed one by one: each file is complete, even if an error occurs.
+            for name in contents:
+                (unfinished / name).replace(target / name)
+        else:
+            unfinished.rename(target)
 
 
 def _write_file(target: str, content: bytes, *, force: bool) -> None:
     check_file(target, force=force)
-    unfinished = _unfinished_sibling(Path(target))
-    try:
-        with _named(target):
-            unfinished.write_bytes(content)
-            unfinished.replace(target)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    with _unfinished(Path(target), target) as unfinished:
+        unfinished.write_bytes(content)
+        unfinished.replace(target)
 
 
 @contextmanager
-def _named(target: str | Path) -> Iterator[None]:
-    """Convert an OSError to an error that names the file that cannot be written."""
-    try:
-        yield
-    except OSError as error:
-        reason = error.strerror or first_line(error)
-        raise ValueError(f"{str(target)!r} cannot be written: {reason}.") from None
+def _unfinished(near: Path, target: str) -> Iterator[Path]:
+    """Yield a path next to another for unfinished results, which are removed on errors.
 
-
-def _unfinished_sibling(target: Path) -> Path:
+    An OSError is converted to an error that names the target, which cannot be written.
+    """
     # In the same folder, since renaming is atomic only within one file system; with the
     # process ID, since two fits may write to the same folder.
-    target = target.absolute()
-    return target.with_name(f".{target.name}.{os.getpid()}.partial")
+    near = near.absolute()
+    unfinished = near.with_name(f".{near.name}.{os.getpid()}.partial")
+    try:
+        yield unfinished
+    except OSError as error:
+        reason = error.strerror or first_line(error)
+        raise ValueError(f"{target!r} cannot be written: {reason}.") from None
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+        with suppress(OSError):
+            unfinished.unlink()

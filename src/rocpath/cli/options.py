@@ -68,6 +68,11 @@ def split_names(given: list[str] | None) -> list[str]:
     return [name.strip() for one in given or () for name in one.split(",") if name.strip()]
 
 
+def option(metavar: str, text: str) -> Any:
+    """Return an option with a placeholder for its value, and a help text."""
+    return typer.Option(metavar=metavar, help=text)
+
+
 TableArgument = Annotated[
     str,
     typer.Argument(
@@ -84,16 +89,12 @@ ModelArgument = Annotated[
 TableFileOption = Annotated[
     str, typer.Option("--out", metavar="FILE", help="A .csv, .tsv or .parquet file; - for stdout.")
 ]
-LabelOption = Annotated[str, typer.Option(metavar="COLUMN", help="Column of labels.")]
+LabelOption = Annotated[str, option("COLUMN", "Column of labels.")]
 ModelLabelOption = Annotated[
-    str | None,
-    typer.Option(metavar="COLUMN", help="Column of labels; by default that of the model."),
+    str | None, option("COLUMN", "Column of labels; by default that of the model.")
 ]
 PositiveOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="VALUE", help="Positive label; by default the second of two in sorted order."
-    ),
+    str | None, option("VALUE", "Positive label; by default the second of two in sorted order.")
 ]
 TypesOption = Annotated[
     list[str] | None,
@@ -103,12 +104,9 @@ TypesOption = Annotated[
         help="Type of a column: number, category, date, date:%d/%m/%Y or drop; may be repeated.",
     ),
 ]
-DropOption = Annotated[
-    list[str] | None, typer.Option(metavar="COLUMN", help="Column to drop; may be repeated.")
-]
+DropOption = Annotated[list[str] | None, option("COLUMN", "Column to drop; may be repeated.")]
 TestOption = Annotated[
-    str | None,
-    typer.Option(metavar="TABLE", help="Labeled rows for evaluation, never used in the fit."),
+    str | None, option("TABLE", "Labeled rows for evaluation, never used in the fit.")
 ]
 FastOption = Annotated[bool, typer.Option("--fast", help="Fit one model without a comparison.")]
 YesOption = Annotated[
@@ -122,16 +120,11 @@ ModelChoiceOption = Annotated[
     ),
 ]
 MaxFprOption = Annotated[
-    float | None,
-    typer.Option(
-        metavar="RATE", help="Maximum false positive rate for partial AUCs and thresholds."
-    ),
+    float | None, option("RATE", "Maximum false positive rate for partial AUCs and thresholds.")
 ]
 ScoresOption = Annotated[
     list[str] | None,
-    typer.Option(
-        metavar="A,B,...", help="Columns of scores; by default all except labels and groups."
-    ),
+    option("A,B,...", "Columns of scores; by default all except labels and groups."),
 ]
 # Notes and progress go to standard error, so that standard output is valid JSON.
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
@@ -142,12 +135,12 @@ ForceOption = Annotated[bool, typer.Option("--force", help="Overwrite existing f
 QuietOption = Annotated[bool, typer.Option("--quiet", help="Hide progress and notes.")]
 GroupOption = Annotated[
     str | None,
-    typer.Option(
-        metavar="COLUMN",
-        help="Column of groups of dependent rows, such as customers, for cluster-robust results.",
+    option(
+        "COLUMN",
+        "Column of groups of dependent rows, such as customers, for cluster-robust results.",
     ),
 ]
-WeightOption = Annotated[str | None, typer.Option(metavar="COLUMN", help="Column of row weights.")]
+WeightOption = Annotated[str | None, option("COLUMN", "Column of row weights.")]
 
 
 class Targets(NamedTuple):
@@ -155,8 +148,7 @@ class Targets(NamedTuple):
 
     max_fpr: MaxFprOption = None
     min_precision: Annotated[
-        float | None,
-        typer.Option(metavar="SHARE", help="Minimum precision of the predicted positives."),
+        float | None, option("SHARE", "Minimum precision of the predicted positives.")
     ] = None
     top: Annotated[
         int | None,
@@ -177,9 +169,8 @@ class RowRoles(NamedTuple):
     group: GroupOption = None
     time: Annotated[
         str | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="Column of times: models are trained on the past and evaluated on the future.",
+        option(
+            "COLUMN", "Column of times: models are trained on the past and evaluated on the future."
         ),
     ] = None
     weight: WeightOption = None
@@ -188,9 +179,9 @@ class RowRoles(NamedTuple):
 class Source(NamedTuple):
     """Options for reading tables."""
 
-    encoding: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Encoding of CSV files, such as latin-1.")
-    ] = None
+    encoding: Annotated[str | None, option("NAME", "Encoding of CSV files, such as latin-1.")] = (
+        None
+    )
     engine: Annotated[
         Literal["auto", "memory", "dask"],
         typer.Option(
@@ -198,16 +189,13 @@ class Source(NamedTuple):
         ),
     ] = "auto"
     scheduler: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ADDRESS", help="Address of a Dask scheduler, such as tcp://host:8786."
-        ),
+        str | None, option("ADDRESS", "Address of a Dask scheduler, such as tcp://host:8786.")
     ] = None
 
 
 class Folder(NamedTuple):
     """Output folder, and options for writing to it."""
 
-    out: Annotated[str, typer.Option(metavar="DIR", help="Output folder.")]
+    out: Annotated[str, option("DIR", "Output folder.")]
     force: ForceOption = False
     quiet: QuietOption = False

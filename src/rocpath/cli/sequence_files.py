@@ -30,14 +30,10 @@ def open_sequences(
     source, *names, fill, repeated, wide, common = options
     roles = ("sequence", "position", "value", "weight")
     known = saved or {}
-    table = read_sequences(
-        opened(source),
-        **{role: given or known.get(role) for role, given in zip(roles, names, strict=True)},
-        fill=fill,
-        repeated=repeated,
-        layout="common" if common else "wide" if wide else "long",
-        cost=cost,
-    )
+    how: dict[str, Any] = {"fill": fill, "repeated": repeated, "cost": cost}
+    how |= {role: given or known.get(role) for role, given in zip(roles, names, strict=True)}
+    how["layout"] = "common" if common else "wide" if wide else "long"
+    table = read_sequences(opened(source), **how)
     _show(table.skipped, table.notes, quiet=quiet)
     return table
 
@@ -74,10 +70,8 @@ def detection_files(
     table: SequenceTable, found: Sequence[Segmentation], worth: Sequence[ChangeWorth]
 ) -> dict[str, str]:
     """Return the tables of changes and of sequences as CSV text, by file name."""
-    return {
-        "changes.csv": inert_csv(table.changes(found, worth)),
-        "sequences.csv": inert_csv(_summary_table(table, found)),
-    }
+    changes, sequences = table.changes(found, worth), _summary_table(table, found)
+    return {"changes.csv": inert_csv(changes), "sequences.csv": inert_csv(sequences)}
 
 
 def _summary_table(table: SequenceTable, found: Sequence[Segmentation]) -> pl.DataFrame:

@@ -77,13 +77,14 @@ def _confirmed(
 ) -> Iterator[None]:
     """Set the positive label, and show notes and progress during the fit."""
     known = chosen_positive(rows, label, model.positive, is_accepted=is_accepted)
+    with progress_bar(quiet=to.quiet) as progress:
 
-    def notes() -> None:
-        if not to.quiet:
-            note_columns(known, model.columns_, model.warnings_)
+        def step(number: int, *of: Any) -> None:
+            if number == 0 and not to.quiet:
+                note_columns(known, model.columns_, model.warnings_)
+            progress(number, *of)
 
-    with progress_bar(quiet=to.quiet, before=notes) as progress:
-        model.set_params(positive=known.positive, progress=progress)
+        model.set_params(positive=known.positive, progress=step)
         yield
 
 

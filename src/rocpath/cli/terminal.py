@@ -59,13 +59,11 @@ def show_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]])
 
 
 @contextmanager
-def progress_bar(
-    *, quiet: bool, before: Callable[[], None] | None = None
-) -> Iterator[Callable[..., None]]:
+def progress_bar(*, quiet: bool) -> Iterator[Callable[..., None]]:
     """Yield a progress callback that takes a step number, a total and a description.
 
     It shows a bar in a terminal, and elsewhere a line with the remaining time at most
-    every ten seconds. ``before`` is called at the first step.
+    every ten seconds.
     """
     from rich import progress
     from rich.console import Console
@@ -78,13 +76,11 @@ def progress_bar(
         progress.TextColumn("{task.description}", markup=False),
     )
     is_bar = console.is_terminal and not quiet
-    is_first, shown_at, started = True, time.monotonic(), time.monotonic()
+    shown_at, started = time.monotonic(), time.monotonic()
 
     def step(number: int, n_steps: int, text: str = "segmenting") -> None:
-        nonlocal is_first, shown_at
-        if is_first and before is not None:
-            before()
-        is_first, now = False, time.monotonic()
+        nonlocal shown_at
+        now = time.monotonic()
         bar.update(task, completed=number, total=n_steps, description=text)
         if number and not is_bar and not quiet and now - shown_at >= _SECONDS_BETWEEN_LINES:
             shown_at, left = now, (now - started) / number * (n_steps - number)

@@ -5,6 +5,7 @@ import csv
 import io
 from collections import Counter
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 
 import polars as pl
@@ -159,12 +160,10 @@ def _odd_row(content: bytes, separator: str, n_columns: int) -> str:
     """Describe the first row with too many or too few fields, if there is one."""
     # Called only after a failure, since it reads all rows in Python.
     lines = io.StringIO(content.decode("utf-8"), newline="")
-    try:
+    with suppress(csv.Error):
         for row, fields in enumerate(csv.reader(lines, delimiter=separator)):
             if fields and len(fields) != n_columns:
                 return f"row {row} has {len(fields)} fields, the header {n_columns}"
-    except csv.Error:
-        pass
     return ""
 
 

@@ -3,6 +3,7 @@
 import gzip
 import io
 import zlib
+from contextlib import suppress
 from pathlib import Path
 
 from rocpath.arguments import available_memory
@@ -16,7 +17,7 @@ def check_memory(source: str, n_bytes: int) -> None:
     limit = memory_limit()
     if _EXPANSION * n_bytes > limit:
         raise MemoryError(
-            f"{source!r} has {n_bytes / 1e6:,.0f} MB and would need about "
+            f"{source} has {n_bytes / 1e6:,.0f} MB and would need about "
             f"{_EXPANSION * n_bytes / 1e6:,.0f} MB of memory, more than the "
             f"{limit / 1e6:,.0f} MB that are available."
         )
@@ -25,15 +26,14 @@ def check_memory(source: str, n_bytes: int) -> None:
 def memory_limit() -> int:
     """Return the bytes of memory that are available to this process."""
     limit = available_memory()
-    try:
+    # Not every system has these.
+    with suppress(ImportError, OSError, ValueError, IndexError):
         import resource
 
         most = resource.getrlimit(resource.RLIMIT_AS)[0]
         if most != resource.RLIM_INFINITY:
             used = int(Path("/proc/self/statm").read_text().split()[0])
             limit = min(limit, max(most - used * resource.getpagesize(), 0))
-    except (ImportError, OSError, ValueError, IndexError):  # not on this system
-        pass
     return limit
 
 

@@ -15,6 +15,7 @@ from rocpath.arguments import one_of, whole_number
 from rocpath.auc_statistics.threshold_targets import ThresholdTargets
 from rocpath.model_comparison import ModelComparison
 from rocpath.model_file import save_model
+from rocpath.pages.report import fit_report_html
 from rocpath.ranking.scores import LogOddsClassifier
 from rocpath.tables import preparation
 from rocpath.tables.columns import ColumnAudit, text_of
@@ -24,7 +25,7 @@ from rocpath.tables.frames import as_series, as_table
 from rocpath.tables.labels import known_label
 from rocpath.tables.model import TableModel
 from rocpath.tables.rankers import CANDIDATES, ModelChoice
-from rocpath.tables.summaries import report_page, result_files
+from rocpath.tables.summaries import headline, result_files
 
 
 class TableClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
@@ -257,7 +258,8 @@ class TableClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
             Evaluation on test rows, for the headline.
         """
         check_is_fitted(self, "fit_")
-        Path(path).write_text(report_page(self.fit_, title, test), encoding="utf-8")
+        page = fit_report_html(self.fit_, title=title, headline=headline(self.fit_, test))
+        Path(path).write_text(page, encoding="utf-8")
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Save the model for :func:`load_model`.

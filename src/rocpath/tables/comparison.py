@@ -1,7 +1,6 @@
 """Compare models of a table by the AUC of their scores on held-out rows."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -50,8 +49,7 @@ class CrossValidatedScores(NamedTuple):
     @property
     def n_rarer(self) -> int:
         """Number of rows of the rarer class."""
-        n_positive = int(self.is_positive.sum())
-        return min(n_positive, self.is_positive.size - n_positive)
+        return int(np.bincount(self.is_positive, minlength=2).min())
 
     @property
     def sample_size(self) -> str:
@@ -96,15 +94,9 @@ def compare_models(
     scores = []
     for name, (value, _) in mean.items():
         low, high = _interval(held_out, name, value, error(name), max_fpr)
-        score = ModelScore(name, value, error(name), low, high)
-        if name != selected:
-            score = replace(
-                score,
-                difference=value - mean[selected].value,
-                difference_standard_error=error(name, selected),
-                critical_value=critical_value,
-            )
-        scores.append(score)
+        difference = (value - mean[selected].value, error(name, selected), critical_value)
+        apart = difference if name != selected else ()
+        scores.append(ModelScore(name, value, error(name), low, high, *apart))
     return ModelComparison(
         metric="AUC" if max_fpr is None else f"mean TPR up to an FPR of {max_fpr:g}",
         greater_is_better=True,

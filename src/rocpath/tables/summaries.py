@@ -138,10 +138,5 @@ def result_files(
         files["weights.csv"] = inert_csv(pl.DataFrame(table))
     # The report is optional and needs extra packages.
     if find_spec("plotly") and find_spec("jinja2"):
-        files["report.html"] = report_page(fit, title, test)
+        files["report.html"] = fit_report_html(fit, title=title, headline=headline(fit, test))
     return files
-
-
-def report_page(fit: TableFit, title: str, test: TableEvaluation | None) -> str:
-    """Return the report as HTML."""
-    return fit_report_html(fit, title=title, headline=headline(fit, test))
