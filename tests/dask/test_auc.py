@@ -41,7 +41,7 @@ def partitioned(values, n_partitions):
 
 @pytest.mark.parametrize("n_partitions", [1, 3, 17])
 @pytest.mark.parametrize("name", TABLES)
-def test_auc_equals_auc_in_memory_to_the_last_bit(client, name, n_partitions):
+def test_auc_is_bitwise_identical_to_auc_in_memory(client, name, n_partitions):
     y, score = TABLES[name]
     bp = rp.ErrorBreakpoints.from_labels(y)
     lazy = partitioned(y, n_partitions), partitioned(score, n_partitions)
@@ -125,7 +125,7 @@ def test_y_is_rechunked_like_the_scores():
     assert auc(partitioned(y, 2), partitioned(score, 5)) == expected
 
 
-def test_errors_name_the_partition_and_the_row():
+def test_errors_contain_the_partition_and_row_numbers():
     y, score = np.array([0, 1] * 6), np.arange(12.0)
     score[8] = np.nan
     with pytest.raises(ValueError, match=r"scores .* nan in partition 2, row 2"):
@@ -158,7 +158,7 @@ def test_non_numeric_scores_raise():
         auc(frame["y"], frame["y"], sample_weight=0.0 * frame["y"])
 
 
-def test_dask_is_not_imported_by_the_package():
+def test_importing_the_package_does_not_import_dask():
     code = "import sys, rocpath; rocpath.AUCClassifier; print('dask' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

@@ -64,12 +64,12 @@ def test_unknown_chunk_sizes_and_data_frames_give_the_same_model(monkeypatch):
     names = list("abcd")
     table = pd.DataFrame({**dict(zip(names, X.T, strict=True)), "y": y})
     for n_partitions in (1, 3, 17):
-        # All rows are selected, but Dask does not know their number.
+        # The mask selects all rows, but Dask does not know how many.
         lazy, labels = partitioned(X, y, n_partitions)
         is_row = labels >= 0
         frame = dd.from_pandas(table, npartitions=n_partitions)
-        for some in ((lazy[is_row], labels[is_row]), (frame[names], frame["y"])):
-            model = AUCClassifier(random_state=0).fit(*some)
+        for data in ((lazy[is_row], labels[is_row]), (frame[names], frame["y"])):
+            model = AUCClassifier(random_state=0).fit(*data)
             np.testing.assert_allclose(model.coef_, expected.coef_, rtol=1e-9)
             np.testing.assert_allclose(model.intercept_, expected.intercept_, rtol=1e-9)
 
@@ -103,13 +103,13 @@ def test_empty_and_single_class_partitions():
     assert (model.predict(lazy[0]).compute() == expected.predict(X)).all()
 
 
-def sampled(y, most, seed):
-    """Sample the rows of each class with the lowest hashes."""
+def sampled(y, max_rows, seed):
+    """Return a mask of the rows of each class with the lowest hashes."""
     hashes = subsampling.row_hashes(0, y.size, seed)
     is_kept = np.zeros(y.size, dtype=bool)
     for label in (0, 1):
         here = np.flatnonzero(y == label)
-        is_kept[here[np.argsort(hashes[here])[:most]]] = True
+        is_kept[here[np.argsort(hashes[here])[:max_rows]]] = True
     return is_kept
 
 
@@ -123,15 +123,15 @@ def test_initial_model_is_refitted_to_all_rows_as_in_memory(monkeypatch):
     local = rp.AUCClassifier(random_state=0, widths=(), n_rounds=0)
     searched = local._search(X[is_kept], np.array([0, 1]), y[is_kept], weight, None)
     ((_, _, candidate),) = searched
-    everything = LabeledRows(X, y == 1, np.ones(y.size), np.arange(y.size))
-    coef = candidate.refitted(everything)
+    all_rows = LabeledRows(X, y == 1, np.ones(y.size), np.arange(y.size))
+    coef = candidate.refitted(all_rows)
     assert (coef != candidate.coef).all()
     local._set_rankings([(candidate.log_odds(coef, *np.bincount(y)), candidate)])
     np.testing.assert_allclose(model.coef_, local.coef_, rtol=1e-6)
     np.testing.assert_allclose(model.intercept_, local.intercept_, rtol=1e-6)
 
 
-def test_ascent_is_kept_only_if_it_increases_the_auc_of_all_rows(monkeypatch):
+def test_ascent_is_kept_only_if_it_increases_the_auc_on_all_rows(monkeypatch):
     areas = iter([0.7, 0.6, 0.5, 0.6])
     monkeypatch.setattr(subsampling, "_auc", lambda *_: next(areas))
     monkeypatch.setattr(subsampling, "newton", lambda sums, l2, start: start * 0)
@@ -150,9 +150,9 @@ def test_ascent_is_kept_only_if_it_increases_the_auc_of_all_rows(monkeypatch):
     class Rows:
         classes, class_weights = np.array([0, 1]), np.array([5.0, 5.0])
 
-    how = (Rows, np.array([False, True]), Candidate, None)
-    assert (subsampling.refine(*how) == ascended).all()
-    assert (subsampling.refine(*how) == 0).all()
+    arguments = (Rows, np.array([False, True]), Candidate, None)
+    assert (subsampling.refine(*arguments) == ascended).all()
+    assert (subsampling.refine(*arguments) == 0).all()
 
 
 def test_probabilities_are_calibrated_to_all_rows(monkeypatch):
@@ -221,7 +221,7 @@ def test_parquet_files_are_read_with_their_labels(tmp_path):
     assert auc(table["y"], table["a"]) == rp.auc(bp, X[:, 0])
 
 
-def test_tasks_of_rows_and_labels_run_once_per_pass():
+def test_tasks_shared_by_rows_and_labels_run_once_per_pass():
     from dask.delayed import delayed
 
     X, y = rows(400)
@@ -229,8 +229,8 @@ def test_tasks_of_rows_and_labels_run_once_per_pass():
 
     def compute(number):
         n_computed.append(number)
-        some = slice(100 * number, 100 * number + 100)
-        return X[some], y[some]
+        block = slice(100 * number, 100 * number + 100)
+        return X[block], y[block]
 
     blocks = [delayed(compute, nout=2)(number) for number in range(4)]
     lazy = [
@@ -251,7 +251,7 @@ def test_class_weight_equals_that_in_memory():
         np.testing.assert_allclose(model.intercept_, expected.intercept_, rtol=1e-12)
 
 
-def test_parameters_are_those_in_memory_client_and_verbose():
+def test_parameters_are_those_of_the_local_classifier_plus_client_and_verbose():
     X, y = rows()
     names = set(rp.AUCClassifier().get_params())
     assert set(AUCClassifier().get_params()) == names | {"client", "verbose"}
@@ -297,7 +297,7 @@ def test_non_finite_entries_of_csr_blocks_raise():
         AUCClassifier().fit(lazy.map_blocks(sparse.csr_array), labels)
 
 
-def text_at_last(labels, block_info=None):
+def text_in_last_block(labels, block_info=None):
     is_last = block_info is not None and block_info[0]["chunk-location"] == (2,)
     return labels.astype(str) if is_last else labels
 
@@ -323,29 +323,28 @@ def test_invalid_input_raises():
         "same partitions, got 3 and 2.*repartition": (frame[["a"]], shorter),
         "Unknown label type": (lazy, lazy[:, 3]),
         "can be sorted": (lazy, da.from_array(mixed, chunks=60)),
-        "numbers and text": (lazy, labels.map_blocks(text_at_last, dtype=int)),
+        "numbers and text": (lazy, labels.map_blocks(text_in_last_block, dtype=int)),
     }
-    for message, some in bad.items():
+    for message, data in bad.items():
         with pytest.raises((TypeError, ValueError), match=message):
-            AUCClassifier().fit(*some)
+            AUCClassifier().fit(*data)
 
 
 def test_numeric_dtypes_give_the_same_model():
     X, y = rows(200)
     lazy, labels = partitioned(np.round(X), y, 3)
     dense = rp.AUCClassifier(random_state=0).fit(np.round(X), y).coef_
-    # Sparse sums have another order, so that another of several equally good ascents is
-    # selected.
-    ragged = sparse.csr_array(np.round(X))
-    ragged = rp.AUCClassifier(random_state=0).fit(ragged, y).coef_
-    for some, expected in (
+    # Sparse sums are computed in a different order, so that a different one of several
+    # equally good ascents is selected.
+    of_sparse = rp.AUCClassifier(random_state=0).fit(sparse.csr_array(np.round(X)), y).coef_
+    for data, expected in (
         (lazy.rechunk((67, 1)), dense),
         (lazy.astype(np.float32), dense),
         (lazy.astype(np.float16), dense),
         (lazy.astype(int), dense),
-        (lazy.map_blocks(sparse.coo_array), ragged),
+        (lazy.map_blocks(sparse.coo_array), of_sparse),
     ):
-        model = AUCClassifier(random_state=0).fit(some, labels)
+        model = AUCClassifier(random_state=0).fit(data, labels)
         np.testing.assert_allclose(model.coef_, expected, rtol=1e-9)
     is_large = rp.AUCClassifier(random_state=0).fit(X > 0, y).coef_
     model = AUCClassifier(random_state=0).fit(partitioned(X, y, 3)[0] > 0, labels)

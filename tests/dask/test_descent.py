@@ -58,7 +58,7 @@ def test_margin_and_unit_norm_equal_those_in_memory(kind):
 
 
 @pytest.mark.parametrize("kind", ["floats", "tenths"])
-def test_line_searches_that_start_from_a_sample_find_the_same_steps(monkeypatch, client, kind):
+def test_line_searches_based_on_a_sample_find_the_same_steps(monkeypatch, client, kind):
     monkeypatch.setattr(descent, "_FEW_ROWS", 5000)
     X, y = rows(kind, 20_000)
     bp = rp.ErrorBreakpoints.from_labels(y)
@@ -108,7 +108,7 @@ def test_sums_over_rows_do_not_depend_on_their_order():
     assert (of_csr == expected).all()
 
 
-def test_nan_and_other_step_choices_raise():
+def test_nan_and_unsupported_step_rules_raise():
     X, y = rows("floats", 40)
     X[33, 2] = np.nan
     with pytest.raises(ValueError, match=r"X .*nan in partition 3, row 3, column 2"):

@@ -1,4 +1,4 @@
-"""Faults of a cluster: lost workers, failing tasks, closed clients, Ctrl-C."""
+"""Cluster faults: lost workers, failing tasks, closed clients, Ctrl-C."""
 
 import contextlib
 import gc
@@ -73,7 +73,7 @@ PHASES = {
 }
 
 
-def answer(kind, client):
+def result(kind, client):
     X, y = rows()
     lazy = partitioned(X, y)
     if kind == "auc":
@@ -90,35 +90,35 @@ def test_a_killed_worker_does_not_change_the_result(client, kill_during, monkeyp
     monkeypatch.setattr(subsampling, "MAX_ROWS_PER_CLASS", 300)
     monkeypatch.setattr(descent, "_FEW_ROWS", 1000)
     kind = PHASES[phase]
-    expected = answer(kind, None)
+    expected = result(kind, None)
     client.wait_for_workers(2, timeout=180)
     is_done = kill_during(client, phase)
-    np.testing.assert_allclose(answer(kind, client), expected, rtol=1e-9)
+    np.testing.assert_allclose(result(kind, client), expected, rtol=1e-9)
     assert is_done
     client.wait_for_workers(2, timeout=180)
 
 
-@pytest.mark.parametrize("room", [0.0, 50_000.0, np.inf])
-def test_rows_that_do_not_fit_into_memory_are_recomputed(client, monkeypatch, room):
+@pytest.mark.parametrize("memory", [0.0, 50_000.0, np.inf])
+def test_rows_that_do_not_fit_into_memory_are_recomputed(client, monkeypatch, memory):
     monkeypatch.setattr(subsampling, "MAX_ROWS_PER_CLASS", 300)
-    expected = answer("fit", None)
-    monkeypatch.setattr(Passes, "memory_to_keep", room)
+    expected = result("fit", None)
+    monkeypatch.setattr(Passes, "memory_to_keep", memory)
     n_held = []
     run = Passes.results
 
     def results(self, name, tasks, **how):
         if name == "sampling rows":
-            n_held.append(n_partitions_held(client, 6 if room == np.inf else 0))
+            n_held.append(n_partitions_held(client, 6 if memory == np.inf else 0))
         return run(self, name, tasks, **how)
 
     monkeypatch.setattr(Passes, "results", results)
-    np.testing.assert_allclose(answer("fit", client), expected, rtol=1e-9)
-    # The 3,000 rows of 32 bytes are in six partitions: either all or none are kept.
-    assert n_held == [6 if room == np.inf else 0]
+    np.testing.assert_allclose(result("fit", client), expected, rtol=1e-9)
+    # The 3,000 rows of 32 bytes are in six partitions, of which all or none are kept.
+    assert n_held == [6 if memory == np.inf else 0]
 
 
 def n_partitions_held(client, expected):
-    """Wait for the expected number of partitions on the workers; return the number."""
+    """Wait for the expected number of partitions on the workers, and return the number."""
 
     def held(dask_worker):
         return sum("_partition" in str(key) for key in dask_worker.data)
@@ -131,7 +131,7 @@ def n_partitions_held(client, expected):
     return n_held
 
 
-def explode(block, block_info=None):
+def fail_in_second_block(block, block_info=None):
     if block_info and block_info[0]["chunk-location"][0] == 1:
         raise ZeroDivisionError("the table is broken")
     return block
@@ -139,7 +139,7 @@ def explode(block, block_info=None):
 
 def test_the_error_of_a_task_is_raised(client):
     X, y = partitioned(*rows())
-    broken = X.map_blocks(explode, dtype=float)
+    broken = X.map_blocks(fail_in_second_block, dtype=float)
     with pytest.raises(ZeroDivisionError, match="the table is broken"):
         AUCClassifier(client=client).fit(broken, y)
     assert no_task_runs(client)
@@ -159,8 +159,9 @@ def slow(block):
     return block
 
 
-def test_ctrl_c_stops_and_leaves_no_task(client):
-    X, y = partitioned(*rows(), n_partitions=400)  # would take a minute
+def test_ctrl_c_stops_a_fit_and_leaves_no_task(client):
+    # Without the interrupt, the fit would take a minute.
+    X, y = partitioned(*rows(), n_partitions=400)
     slowly = X.map_blocks(slow, dtype=float, meta=np.empty((0, 0)))
     main = threading.main_thread().ident
     threading.Timer(6.0, signal.pthread_kill, (main, signal.SIGINT)).start()
@@ -175,19 +176,20 @@ def test_an_interrupt_that_python_ignores_is_raised_at_the_next_pass(client, mon
     each = Passes.each
 
     def interrupted(self, *arguments, **how):
-        # As in a callback of the garbage collector, where exceptions are ignored.
+        # Exceptions are ignored here, as in a callback of the garbage collector.
         with contextlib.suppress(KeyboardInterrupt):
             signal.raise_signal(signal.SIGINT)
         return each(self, *arguments, **how)
 
     monkeypatch.setattr(Passes, "each", interrupted)
     lazy = partitioned(*rows(300))
-    for some in (client, None):
+    for used_client in (client, None):
         with pytest.raises(KeyboardInterrupt):
-            AUCClassifier(client=some).fit(*lazy)
+            AUCClassifier(client=used_client).fit(*lazy)
         assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     monkeypatch.undo()
-    AUCClassifier(client=client).fit(*lazy)  # the next fit is not interrupted
+    # The next fit is not interrupted.
+    AUCClassifier(client=client).fit(*lazy)
 
 
 def test_an_interrupt_after_the_last_pass_is_raised():
@@ -218,7 +220,7 @@ def test_two_concurrent_fits_on_one_client(client):
     assert (found["b"] == expected).all()
 
 
-def test_a_closed_client_raises(client):
+def test_a_closed_or_invalid_client_raises(client):
     X, y = partitioned(*rows(100))
     closed = distributed.Client(client.scheduler.address, set_as_default=False)
     closed.close()
@@ -245,7 +247,8 @@ def test_inputs_of_tasks_are_held_until_they_have_run(client):
         tasks = passes.each(one_more, kept)
         del kept
         gc.collect()
-        time.sleep(0.5)  # gives the scheduler time to release them
+        # The scheduler has time to release the inputs.
+        time.sleep(0.5)
         assert passes.results("second", tasks) == list(range(2, 42))
 
 

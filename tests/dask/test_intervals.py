@@ -89,7 +89,7 @@ def test_comparisons_equal_those_in_memory(kind, max_fpr):
     check_equal(got, expected, rel=1e-8)
 
 
-def test_few_bins_change_the_standard_error_little(monkeypatch):
+def test_few_bins_change_the_standard_error_only_slightly(monkeypatch):
     monkeypatch.setattr(intervals, "_N_BINS", 64)
     y, _, score, *_ = rows(5000)
     expected = rp.auc_interval(y, score)
@@ -137,7 +137,7 @@ def test_text_groups_of_data_frames_may_span_partitions():
     check_equal(got, expected, rel=1e-8)
 
 
-def test_a_shuffle_by_group_has_one_task_per_partition_and_bucket(monkeypatch):
+def test_a_shuffle_by_group_has_one_task_per_bucket(monkeypatch):
     n_pieces, exchange = [], Passes.exchange
 
     def spy(self, *arguments):
@@ -147,10 +147,12 @@ def test_a_shuffle_by_group_has_one_task_per_partition_and_bucket(monkeypatch):
     monkeypatch.setattr(Passes, "exchange", spy)
     y, score, *_, group = rows(200)
     lazy = partitioned(y, score, group.astype(float) - 30.0, n_partitions=100)
-    negative_zero = da.where(lazy[2] == 0, -lazy[2], lazy[2])  # the same group as 0.0
+    # The groups -0.0 and 0.0 are the same.
+    negative_zero = da.where(lazy[2] == 0, -lazy[2], lazy[2])
     got = auc_interval(*lazy[:2], groups=da.concatenate((lazy[2][:100], negative_zero[100:])))
     check_equal(got, rp.auc_interval(y, score, groups=group))
-    # Two shuffles; without a client there is one worker, and 200 rows fit into one bucket.
+    # There are two shuffles, each with one bucket: without a client there is one worker,
+    # and 200 rows fit into one bucket.
     assert n_pieces == [1, 1]
 
 
@@ -175,7 +177,7 @@ def test_invalid_input_raises():
         compare_auc(*partitioned(y, one, two))
     text = group.astype(object)
     text[12] = None
-    with pytest.raises(ValueError, match=r"groups must be complete, got None in"):
+    with pytest.raises(ValueError, match=r"groups must have no missing .*, got None in"):
         auc_interval(*partitioned(y, one), groups=partitioned(text)[0])
     with pytest.raises(ValueError, match="at least two different values"):
         auc_interval(*partitioned(y, one), groups=partitioned(np.ones(40))[0])

@@ -30,7 +30,7 @@ def test_the_bar_grows_and_is_cleared(monkeypatch):
     half = "#" * 12 + "." * 12
     assert lines[1] == f"[{'.' * 24}] 0 of 4  checking rows"
     assert lines[2] == f"[{half}] 2 of 4  checking rows"
-    # Cleared after each pass, and at the end.
+    # The line is cleared after each pass and at the end.
     assert lines[3:] == ["", "", "refitting", "", ""]
 
 

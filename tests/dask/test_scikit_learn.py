@@ -41,7 +41,7 @@ def test_groups_stay_in_one_fold_as_in_memory(monkeypatch):
     assert sampled.coef_.shape == model.coef_.shape
 
 
-def test_models_are_cloned_with_their_client_and_pickled_without(client):
+def test_models_are_cloned_with_their_client_and_pickled_without_it(client):
     lazy = partitioned(*rows(), 3)
     model = AUCClassifier(random_state=0, client=client)
     assert clone(model).client is client
@@ -66,12 +66,12 @@ def test_different_column_names_or_numbers_of_columns_raise():
         model.score(frame, labels.astype(str))
 
 
-def test_cross_validation_of_a_data_frame_and_a_series_as_documented():
+def test_cross_validation_of_a_data_frame_and_a_series_converted_to_arrays():
     X, y = rows()
     frame = dd.from_pandas(pd.DataFrame(X, columns=list("abcd")), npartitions=3)
     labels = dd.from_pandas(pd.Series(y), npartitions=3)
     model = AUCClassifier(random_state=0)
-    # scikit-learn selects rows before the classifier sees any of them.
+    # scikit-learn selects rows before it calls the classifier.
     with pytest.raises(AttributeError, match="take"):
         cross_val_score(model, frame, labels, cv=3)
     arrays = (one.to_dask_array(lengths=True) for one in (frame, labels))
@@ -79,14 +79,15 @@ def test_cross_validation_of_a_data_frame_and_a_series_as_documented():
     assert (cross_val_score(model, *arrays, cv=3) == expected).all()
 
 
-def test_cross_validation_of_one_data_frame_with_labels():
+def test_cross_validation_of_a_data_frame_that_contains_the_labels():
     X, y = rows()
     frame = dd.from_pandas(pd.DataFrame(X, columns=list("abcd")).assign(y=y), npartitions=3)
     array = frame.to_dask_array(lengths=True)
     got = cross_val_score(AUCClassifier(random_state=0), array[:, :4], array[:, 4], cv=3)
     expected = cross_val_score(rp.AUCClassifier(random_state=0), X, y.astype(float), cv=3)
     assert (got == expected).all()
-    for labels in (y, array[:, 4]):  # for an array X, labels may be in memory
+    # Labels may be in memory if X is an array.
+    for labels in (y, array[:, 4]):
         scored = cross_val_score(AUCClassifier(random_state=0), array[:, :4], labels, cv=3)
         assert (scored == got).all()
     predicted = cross_val_predict(AUCClassifier(random_state=0), array[:, :4], y, cv=3)

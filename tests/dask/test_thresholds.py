@@ -71,10 +71,11 @@ GROUPED = [*TARGETS[:3], *TARGETS[3:5], {"min_precision": 0.6}, {"top": 77, "max
 @pytest.mark.parametrize("n_bins", [8, 2**14])
 @pytest.mark.parametrize("targets", GROUPED)
 def test_thresholds_of_groups_equal_those_in_memory(monkeypatch, targets, n_bins):
-    if "min_precision" not in targets:  # this target is exact only with enough bins
+    # The minimum precision is exact only with enough bins.
+    if "min_precision" not in targets:
         monkeypatch.setattr(thresholds, "_N_BINS", n_bins)
     y, score = rows("floats")
-    # Groups of different sizes, most of which span partitions and contain both classes.
+    # Groups differ in size, and most of them span partitions and contain both classes.
     group = np.minimum(np.random.default_rng(0).geometric(0.005, y.size), 250)
     expected = rp.choose_threshold(y, score, groups=group, **targets)
     lazy = dict(zip(("y", "scores", "groups"), partitioned(y, score, group), strict=True))

@@ -22,7 +22,7 @@ def rows(n_rows=600):
 
 
 def weights(kind, n_rows):
-    """Return weights whose units are determined in different ways."""
+    """Return weights of a kind; the kinds differ in how their unit is determined."""
     rng = np.random.default_rng(8)
     return {
         "whole numbers": rng.integers(0, 5, n_rows).astype(float),
@@ -62,7 +62,7 @@ def test_weighted_auc_equals_the_weighted_fraction_of_pairs(kind):
         assert abs(near - got) <= 0.01
 
 
-def test_sample_weights_may_differ_between_classes_by_any_factor():
+def test_weights_of_the_classes_may_differ_by_any_factor():
     # Weights are constant within each class, so they do not change the AUC.
     X, y = rows(60)
     for small, large in ((1e-10, 1e12), (1e-300, 1e15)):
@@ -148,7 +148,7 @@ def test_rows_with_zero_weight_are_dropped(monkeypatch, kind):
     monkeypatch.setattr(subsampling, "MAX_ROWS_PER_CLASS", 300)
     X, y = rows(3000)
     weight = weights(kind, y.size)
-    # Half of the rows have weight 0 and must not influence the fit.
+    # Half of the rows have weight 0 and must not affect the fit.
     weight[::2] = 0.0
     settings = {"random_state": 0, "widths": (), "n_rounds": 0}
     lazy = partitioned(X, y, weight, n_partitions=5)

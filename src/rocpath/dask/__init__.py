@@ -1,8 +1,7 @@
-"""AUC, descent and classification on Dask, for data larger than memory.
+"""AUC, AUM minimization and classification on Dask, for data larger than memory.
 
 Requires ``pip install "rocpath[dask]"``. Data may be Dask arrays, with dense or CSR
-blocks, or Dask data frames. Every pass is a sum over partitions, so Dask can recompute
-the partitions of a lost worker.
+blocks, or Dask data frames. If a worker is lost, Dask recomputes its partitions.
 """
 
 from rocpath.dask.auc_classifier import AUCClassifier

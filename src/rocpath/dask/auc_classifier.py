@@ -1,4 +1,4 @@
-"""AUCClassifier for partitioned rows, with fits on a cluster and lazy predictions."""
+"""AUCClassifier for partitioned rows, fitted on a cluster, with lazy predictions."""
 
 import copy
 from typing import Any, Self
@@ -33,21 +33,21 @@ class AUCClassifier(LocalClassifier):
 
     The model is that of :class:`rocpath.AUCClassifier`, fitted on the client to a
     subsample of at most 20,000 rows per class. If the subsample contains all rows, the
-    fit equals a fit in memory to the last bit. Otherwise rows are selected by a hash of
-    the row number, so that the subsample does not depend on the partitioning, and the
-    model is refined on all rows: the initial model is refitted by Newton's method, and
-    the result of the ascent is kept only if it increases the AUC of all rows (with
-    ``max_fpr``, the partial AUC). With more than 200 columns, the initial model is not
-    refitted.
+    result is bitwise identical to an in-memory fit. Otherwise, rows are selected by a
+    hash of the row number, so that the subsample does not depend on the partitioning,
+    and the model is refined on all rows: the result of the ascent is kept if it
+    increases the AUC on all rows (with ``max_fpr``, the partial AUC); if not, the
+    initial model is refitted by Newton's method. With more than 200 columns, the
+    initial model is not refitted.
 
-    X is read once to check it, once to subsample it, two to five times by Newton's
-    method, and twice more to evaluate an ascent on all rows. Workers keep X if it needs
-    at most 40% of their memory; otherwise it is recomputed in each pass.
+    X is read once to check it, once to subsample it, twice to evaluate an ascent on all
+    rows, and two to five times by Newton's method. Workers keep X if it needs at most
+    40% of their memory; otherwise it is recomputed in each pass.
 
-    Cross-validation in scikit-learn selects rows by their number, which Dask supports
-    only for arrays with known chunk sizes. For data frames and series it fails with an
-    ``AttributeError`` or ``IndexingError`` before this class is called, so convert
-    both: ``cross_val_score(AUCClassifier(), X.to_dask_array(lengths=True),
+    Cross-validation in scikit-learn selects rows by position, which Dask supports only
+    for arrays with known chunk sizes. For data frames and series, it fails with an
+    ``AttributeError`` or ``IndexingError`` before this class is called; convert both:
+    ``cross_val_score(AUCClassifier(), X.to_dask_array(lengths=True),
     y.to_dask_array(lengths=True))``.
 
     Parameters
@@ -128,21 +128,22 @@ class AUCClassifier(LocalClassifier):
             rows = PartitionedRows.read(passes, "X", X, **columns)
             check_classification_targets(rows.classes)
             refuse_one_class(rows.classes)
-            some = subsample(rows, int(seed))
-            group = group_numbers(some.groups, some.y.size)
+            sample = subsample(rows, int(seed))
+            group = group_numbers(sample.groups, sample.y.size)
             class_weight = self._class_factors(rows) * rows.class_weights
             show("fitting a subsample")
-            searched = self._search(some.X, rows.classes, some.y, some.weight, group)
+            searched = self._search(sample.X, rows.classes, sample.y, sample.weight, group)
             rankings = []
             for is_class, _, candidate in searched:
                 coef = candidate.coef
-                if some.y.size < sum(rows.n_rows):
+                if sample.y.size < sum(rows.n_rows):
                     coef = refine(rows, is_class, candidate, self.max_fpr)
                 totals = class_weight[~is_class].sum(), class_weight[is_class].sum()
                 rankings.append((candidate.log_odds(coef, *totals), candidate))
         self._set_rankings(rankings)
         self.n_features_in_, self.n_passes_ = rows.n_columns, passes.n_passes
-        self.__dict__.pop("feature_names_in_", None)  # set by an earlier fit
+        # An earlier fit may have set names.
+        self.__dict__.pop("feature_names_in_", None)
         if (names := column_names(X)) is not None:
             self.feature_names_in_ = names
         return self
@@ -240,17 +241,18 @@ class AUCClassifier(LocalClassifier):
             return getattr(self.to_local(), method)(X)
         local = self._without_names(X)
         if column_names(X) is not None:
-            X = X.to_dask_array(optimize=False)  # optimization may combine partitions
+            # Optimization may combine partitions.
+            X = X.to_dask_array(optimize=False)
         # Predictions for an empty block have the right dtype and number of columns.
-        nothing = _predict_block(np.empty((0, local.n_features_in_)), local, method)
+        meta = _predict_block(np.empty((0, local.n_features_in_)), local, method)
         rows = X.rechunk({1: -1}) if X.numblocks[1] != 1 else X
-        chunks, dropped = (X.chunks[0], *nothing.shape[1:]), None if nothing.ndim == 2 else 1
+        chunks, dropped = (X.chunks[0], *meta.shape[1:]), None if meta.ndim == 2 else 1
         return da.map_blocks(
-            _predict_block, rows, local, method, chunks=chunks, drop_axis=dropped, meta=nothing
+            _predict_block, rows, local, method, chunks=chunks, drop_axis=dropped, meta=meta
         )
 
     def _without_names(self, X: Any) -> LocalClassifier:
-        """Check the columns of X, and return a classifier for blocks without names."""
+        """Check the columns of X, and return a classifier for unnamed columns."""
         local, names = self.to_local(), column_names(X)
         expected = local.__dict__.pop("feature_names_in_", names)
         if names is not None and not np.array_equal(names, expected):
@@ -272,7 +274,7 @@ class AUCClassifier(LocalClassifier):
         return {**super().__getstate__(), "client": None}
 
     def _class_factors(self, rows: PartitionedRows) -> NDArray[np.float64]:
-        """Return the factor of each class that ``class_weight`` specifies."""
+        """Return the factor by which ``class_weight`` multiplies the weight of each class."""
         if self.class_weight == "balanced":
             counts = rows.class_counts
             return np.asarray(counts.sum() / (counts.size * counts))
@@ -280,7 +282,7 @@ class AUCClassifier(LocalClassifier):
 
 
 def _lazy_labels(X: Any, y: Any) -> Any:
-    """Chunk NumPy labels, which scikit-learn passes, like the array X."""
+    """Convert NumPy labels, which scikit-learn may pass, to a Dask array chunked like X."""
     if isinstance(X, da.Array) and isinstance(y, np.ndarray) and y.shape == X.shape[:1]:
         return da.from_array(y, chunks=X.chunks[:1])
     return y
@@ -296,7 +298,7 @@ def _count_correct(rows: Partition, local: LocalClassifier) -> NDArray[np.float6
 
 
 def _predict_block(block: Any, local: LocalClassifier, method: str) -> NDArray[Any]:
-    """Predict the rows of a block, which may be empty."""
+    """Return predictions for the rows of a block, which may be empty."""
     rows = as_block("X", block)
     if rows.shape[0] > 0:
         return np.asarray(getattr(local, method)(rows))

@@ -2,8 +2,8 @@
 
 The loop is that of :mod:`rocpath.descent`. Predictions stay on the workers and take 8
 bytes per row; the client keeps only those of a sample of rows. A search uses the sample
-to find a range that probably contains the solution, and then requests from each
-partition the few thresholds inside this range, and only sums over the others.
+to find a range that probably contains the solution. It then requests from each partition
+the few thresholds inside this range, and sums over the others.
 """
 
 from collections.abc import Callable, Sequence
@@ -28,12 +28,12 @@ from rocpath.linear_model import LinearPredictor, checked_initial
 from rocpath.matrices import add_pairs, pair_sums, row_products
 from rocpath.step_choice import ChosenStep, Quadratic
 
-# The threshold where FP reaches FN, and the counts of both before and after it.
+# Threshold at which FP reaches FN, and the counts of both before and after it.
 Level = tuple[float, NDArray[np.int64]]
 Box = tuple[float, ...]  # smallest and largest step, smallest and largest threshold
 
-_FEW_ROWS = 50_000  # maximum number of rows for which the sample contains all of them
-_MAX_LINES = 2**22  # maximum number of lines sent to the client, 134 MB
+_FEW_ROWS = 50_000  # number of rows up to which the sample contains all of them
+_MAX_LINES = 2**22  # maximum number of lines sent to the client (134 MB)
 _CONFIDENCE = 4.0  # half-width of the bracket for the level, in standard errors
 
 
@@ -70,8 +70,8 @@ def minimize_aum(
         Initial weights. The default is the difference of the class means, which
         requires another pass over X.
     step : {"best_aum"}
-        Step size. The other choices of :func:`rocpath.minimize_aum` require all rows in
-        the memory of one process.
+        Rule that chooses the size of each step. The other rules of
+        :func:`rocpath.minimize_aum` require all rows in the memory of one process.
     max_steps, tol, unit_norm
         Same as for :func:`rocpath.minimize_aum`.
     margin : float
@@ -111,7 +111,7 @@ def minimize_aum(
 
 
 class _LabelErrors(NamedTuple):
-    """The error functions of all rows: positions and units of their jumps."""
+    """Error functions of all rows: positions and units of their jumps."""
 
     margin: float
     units: WeightUnits
@@ -135,26 +135,26 @@ class _LabelErrors(NamedTuple):
 
 @dataclass(eq=False)
 class _PartitionedVector:
-    """A vector with one entry per row on the workers, and a sample on the client."""
+    """Vector with one entry per row on the workers, and a sample of it on the client."""
 
     samples: "_PartitionedSamples"
     tasks: list[Any]
     sample: Vector
 
-    # A descent only computes `predictions + step * change`, here in one task.
+    # A descent computes only `predictions + step * change`, which is a single task here.
     def __rmul__(self, step: float) -> tuple[Self, float]:
-        """Return the vector and its factor in the sum that follows."""
+        """Return the vector and its factor, for use by `__add__`."""
         return self, step
 
     def __add__(self, multiple: tuple[Self, float]) -> Self:
-        """Add a multiple of a vector, with the rounding of arrays."""
+        """Add a multiple of a vector, rounded as for NumPy arrays."""
         passes, (change, step) = self.samples.rows.passes, multiple
         tasks = passes.keep(passes.each(_add_step, self.tasks, change.tasks, step=step))
         return type(self)(self.samples, tasks, _add_step(self.sample, change.sample, step))
 
     @cached_property
     def level(self) -> Level:
-        """The threshold where FP reaches FN, usually found in one pass over predictions."""
+        """Threshold at which FP reaches FN, usually found in one pass over predictions."""
         samples, confidence = self.samples, _CONFIDENCE
         sample = samples.errors.lines(samples.sampled_jumps, self.sample)
         # If the bracket from the sample misses the level, a wider one is tried, and
@@ -172,7 +172,7 @@ class _PartitionedVector:
 
     @cached_property
     def buckets(self) -> Buckets:
-        """The entries as scores, sorted into buckets."""
+        """Entries as scores, sorted into buckets."""
         samples, passes = self.samples, self.samples.rows.passes
         tasks = passes.each(_score, samples.jumps, self.tasks, errors=samples.errors)
         counts = samples.n_rows, int(samples.rows.class_counts[1])
@@ -208,7 +208,7 @@ class _PartitionedSamples(NamedTuple):
     def row_products(self, coef: Vector) -> _PartitionedVector:
         """Compute ``X @ coef``, in one pass."""
         passes = self.rows.passes
-        # Kept, because the line search uses them several times, and X is large.
+        # Predictions are kept because the line search uses them several times and X is large.
         tasks = passes.keep(passes.each(_products, self.rows.tasks, coef=coef))
         sampled = passes.each(getitem, tasks, self.sampled_rows)
         found = passes.results("predicting", sampled, reads_x=True)
@@ -250,12 +250,12 @@ class _PartitionedSamples(NamedTuple):
         """Return the step with the smallest AUM."""
         here, change = state.predictions[0], direction.predictions[0]
         sample = self.errors.lines(self.sampled_jumps, here.sample, change.sample)
-        # The sample contains all rows, so no pass is needed.
+        # No pass is needed if the sample contains all rows.
         if self.is_small:
             return ChosenStep(_core.best_aum_step(sample, inf)["step"])
 
-        # The core requests the lines inside a box of steps and thresholds, and only
-        # sums of the others.
+        # The core requests the lines inside a box of steps and thresholds, and sums over
+        # the others.
         def collapse(*box: float) -> dict[str, NDArray[Any]]:
             return _concatenate(self.run("best step", _collapsed, here, change, box=box))
 
@@ -263,19 +263,19 @@ class _PartitionedSamples(NamedTuple):
         return ChosenStep(best["step"])
 
     def intercept(self, state: State) -> float:
-        """Find the constant with the fewest errors."""
+        """Return the intercept with the fewest errors."""
         return float(state.predictions[0].buckets.fewest_errors_constant(self.errors.units.in_core))
 
     def run(self, name: str, function: Any, *vectors: _PartitionedVector, **shared: Any) -> Any:
-        """Apply a function to the labels and entries of every partition."""
+        """Apply a function to the labels and vector entries of every partition."""
         columns = self.jumps, *(one.tasks for one in vectors)
         return self.rows.passes.run(name, function, *columns, errors=self.errors, **shared)
 
 
 def sample_rows(n_rows: Sequence[int]) -> list[NDArray[np.int64]]:
     """Return the sampled row numbers within each partition."""
-    # Rows are sampled by their number among all rows, so that the sample and the steps
-    # do not depend on the partitioning.
+    # Rows are sampled by their global row number, so that neither the sample nor the
+    # steps depend on the partitioning.
     total = sum(n_rows)
     sampled = _core.sampled_places(total) if total > _FEW_ROWS else np.arange(total)
     ends = np.cumsum(n_rows)
@@ -290,11 +290,11 @@ def _concatenate(found: list[dict[str, NDArray[Any]]]) -> dict[str, NDArray[Any]
 
 
 def _check_size(n_lines: int) -> None:
-    # Raised before the client runs out of memory.
+    """Raise an error before the client runs out of memory."""
     if n_lines > _MAX_LINES:
         raise MemoryError(
-            f"at most {_MAX_LINES:,} thresholds may be close to the best step, got "
-            f"{n_lines:,}: round the scores, or use fewer rows."
+            f"at most {_MAX_LINES:,} thresholds can be sent to the client, got {n_lines:,} "
+            "close to the best step: use fewer rows."
         )
 
 
@@ -310,7 +310,7 @@ def _collapsed(
     jump: Jumps, prediction: Vector, change: Vector | None = None, *, errors: _LabelErrors, box: Box
 ) -> dict[str, NDArray[Any]]:
     inside = _core.collapse_lines(errors.lines(jump, prediction, change), *box)
-    _check_size(inside["intercept"].size)  # before it is sent
+    _check_size(inside["intercept"].size)  # on the worker, before lines are sent
     return inside
 
 

@@ -1,8 +1,8 @@
-"""Tables in several files, each of which is a partition.
+"""Tables in several files, with one partition per file.
 
-A sample of the rows of every file determines the types of the columns, their encoding,
-the comparison with baselines and the threshold; the linear ranking is then fitted to
-the rows of all files.
+Column types, their encoding, the comparison with baselines and the threshold are
+determined from a sample of rows from every file. The linear ranking is then fitted to
+all rows.
 """
 
 from collections.abc import Iterable, Sequence
@@ -40,14 +40,14 @@ _SAMPLE_SIZE = 20_000  # total number of rows from all files
 
 
 class TableSample(NamedTuple):
-    """A sample of the labeled rows of several files.
+    """Sample of the labeled rows of several files.
 
     Attributes
     ----------
     files : list of str
-        Names of the files.
+        File names.
     label : str
-        Column of labels.
+        Name of the label column.
     frame : polars.DataFrame
         Evenly spaced rows of every file.
     n_rows : int
@@ -79,7 +79,7 @@ def sample_files(
     files : list of str
         File names. All workers must be able to read the files.
     label : str
-        Column of labels. Rows without a label are skipped.
+        Name of the label column. Rows without a label are skipped.
     text : list of str
         Columns to read as text, even if their values look like numbers.
     encoding : str, optional
@@ -87,17 +87,17 @@ def sample_files(
     client : Client, optional
         Dask client, as for :func:`auc`.
     verbose : bool
-        Whether to show the progress on standard error.
+        Whether to show progress on standard error.
 
     Returns
     -------
     TableSample
     """
-    # Some rows of every file, because files are often sorted by date or place.
+    # Every file is sampled, because tables are often split into files by date or place.
     given = {"label": label, "n_rows": -(-_SAMPLE_SIZE // len(files))}
-    how = {"text": set(text), "encoding": encoding}
+    shared = {**given, "options": {"text": set(text), "encoding": encoding}}
     with progress_line(is_shown=verbose) as show, Passes(client, show) as passes:
-        found = passes.run("sampling files", ReturnInvalid(_sample_file), files, how=how, **given)
+        found = passes.run("sampling files", ReturnInvalid(_sample_file), files, **shared)
     frames, sizes = zip(*found, strict=True)
     frame = concatenate(dict(zip(files, frames, strict=True)))
     return TableSample(files, label, frame, sum(sizes), encoding)
@@ -112,7 +112,7 @@ def fit_files(
 ) -> None:
     """Fit a classifier to the sample, and its linear ranking to the rows of all files.
 
-    The AUC of all rows is stored in ``model.fit_.all_rows``.
+    The AUC on all rows is stored in ``model.fit_.all_rows``.
 
     Parameters
     ----------
@@ -198,9 +198,10 @@ def evaluate_files(
     files : list of str
         File names. All workers must be able to read the files.
     label, groups, sample_weight : str, optional
-        Columns of labels (by default the label column of the fit), groups and weights.
+        Names of the columns of labels, groups and weights. The default label column is
+        that of the fit.
     targets : ThresholdTargets, optional
-        Constraints that the chosen thresholds satisfy.
+        Constraints on the chosen thresholds.
     client, verbose
         Same as for :func:`sample_files`.
 
@@ -210,10 +211,10 @@ def evaluate_files(
     """
     roles = Roles(label or model.label, groups, None, sample_weight)
     with progress_line(is_shown=verbose) as show, Passes(client, show) as passes:
-        # Kept, so that each file is read and scored only once.
+        # Results are kept, so that each file is read and scored only once.
         tasks = passes.each(ReturnInvalid(_score_file), files, model=model, roles=roles)
         tasks = passes.keep(tasks)
-        sizes = passes.run("scoring", ReturnInvalid(_column), tasks, name="counts")
+        sizes = passes.run("scoring files", ReturnInvalid(_column), tasks, name="counts")
         given = {"groups": groups, "sample_weight": sample_weight}
         names = ["y", "scores", *(name for name, one in given.items() if one is not None)]
         columns: dict[str, Any] = {name: _lazy_array(passes, tasks, name) for name in names}
@@ -221,12 +222,13 @@ def evaluate_files(
         partial = None
         if targets.max_fpr is not None:
             partial = auc_interval(**columns, max_fpr=targets.max_fpr, client=client)
-        if sample_weight is not None:  # not supported together with groups
+        # Thresholds support either weights or groups.
+        if sample_weight is not None:
             columns.pop("groups", None)
 
         def choose(one: ThresholdTargets, confidence: float | None) -> OperatingPoint:
-            how = {**asdict(one), "confidence": confidence, "client": client}
-            return choose_threshold(**columns, **how)
+            options = {**asdict(one), "confidence": confidence, "client": client}
+            return choose_threshold(**columns, **options)
 
         unit = "rows" if groups is None else "groups"
         points = tuple(points_for_targets(targets, choose, unit))
@@ -241,14 +243,14 @@ def evaluate_files(
     return TableEvaluation(known, area, partial, targets, points, area.n_groups, warnings)
 
 
-_KINDS = {"X": float, "y": bool, "scores": float, "groups": object, "sample_weight": float}
+_DTYPES = {"X": float, "y": bool, "scores": float, "groups": object, "sample_weight": float}
 
 
 def _lazy_array(passes: Passes, tasks: list[Any], name: str, *width: int) -> da.Array:
     """Return one column from the results of all tasks as a Dask array."""
     # The number of rows of a file is known only after it has been read.
     blocks = [
-        da.from_delayed(one, (np.nan, *width), dtype=_KINDS[name])
+        da.from_delayed(one, (np.nan, *width), dtype=_DTYPES[name])
         for one in passes.each(ReturnInvalid(_column), tasks, name=name)
     ]
     return da.concatenate(blocks, allow_unknown_chunksizes=True)
@@ -259,23 +261,23 @@ def _column(columns: dict[str, Any], name: str) -> Any:
 
 
 def _sample_file(
-    name: str, label: str, n_rows: int, how: dict[str, Any]
+    name: str, label: str, n_rows: int, options: dict[str, Any]
 ) -> tuple[pl.DataFrame, int]:
     """Return evenly spaced labeled rows of a file, and its number of labeled rows."""
-    table = _labeled_rows(read_table(name, **how), label)
+    table = _labeled_rows(read_table(name, **options), label)
     row = np.linspace(0, table.height, min(n_rows, table.height), endpoint=False)
     return table[row.astype(np.int64)], table.height
 
 
 def _encode_file(name: str, model: TableModel, encoding: str | None) -> dict[str, Any]:
-    # Columns have the types of the sample, because a text column may look numeric in a
+    # Column types are those of the sample, because a text column may look numeric in a
     # single file.
     table = read_table(name, text=model.text, codes=model.codes, encoding=encoding)
     table = _labeled_rows(table, model.label)
-    # A label that is not in the sample raises an error.
+    # Labels that are not in the sample raise an error.
     is_positive = known_positives(table[model.label], model.positive, model.negative)
     encoder = model.pipeline[0]
-    # A file without labeled rows has no rows to encode.
+    # scikit-learn's transformers do not accept a table without rows.
     X = np.zeros((0, len(encoder.get_feature_names_out())))
     if table.height:
         X = encoder.transform(model.frame(table))
@@ -289,8 +291,8 @@ def _labeled_rows(table: pl.DataFrame, label: str) -> pl.DataFrame:
 def _score_file(name: str, model: TableModel, roles: Roles) -> dict[str, Any]:
     """Score the labeled rows of a file, and return their columns and counts.
 
-    The counts are the numbers of positives, negatives, unlabeled rows and rows of the
-    training data.
+    The counts are the numbers of positives, negatives, unlabeled rows and rows that are
+    also in the training data.
     """
     whole = read_table(name, text=model.text, codes=model.codes)
     table = _labeled_rows(whole, roles.y)

@@ -1,10 +1,10 @@
 """AUC of partitioned scores, with confidence intervals and tests.
 
-AUCs are exact, or within a tolerance that is verified by counts alone. Standard errors
+AUCs are exact, or within a tolerance that is verified from counts alone. Standard errors
 depend on the structural component of each row, which depends on its rank. Ranks are
-computed from counts in at most 2¹⁵ bins, with a separate bin for each frequent score.
-With fewer distinct scores, ranks are exact; otherwise the standard error differs from
-that in memory by a relative error of less than 10⁻⁶.
+computed from counts in at most 2¹⁵ bins, with a separate bin for each frequent score. If
+there are fewer distinct scores, ranks are exact; otherwise the relative difference from
+the in-memory standard error is less than 10⁻⁶.
 """
 
 from collections.abc import Iterator
@@ -27,8 +27,8 @@ from rocpath.dask.partitions import Partition
 from rocpath.dask.passes import Passes
 from rocpath.dask.scores import Buckets, GroupedRows, PartitionedScores, ScoreBins
 
-_N_BINS = 2**14  # before frequent scores get separate bins
-_N_BINS_OF_BOUNDS = (2**10, 2**14, 2**17)  # tried in turn, until the tolerance is met
+_N_BINS = 2**14  # number of bins before frequent scores get separate bins
+_N_BINS_OF_BOUNDS = (2**10, 2**14, 2**17)  # tried in turn until the tolerance is met
 
 
 def auc(
@@ -42,10 +42,10 @@ def auc(
     """Compute the area under the ROC curve of partitioned scores.
 
     Ties count as one half. Scores are sorted into buckets, so that pairs of scores in
-    different buckets are counted by the sizes of the buckets. Without weights, or with
-    weights that are multiples of a common unit, the result equals that of
-    :func:`rocpath.auc` to the last bit; with other weights the relative difference is
-    about 1e-15, due to rounding.
+    different buckets are counted from the bucket sizes. Without weights, or with
+    weights that are multiples of a common unit, the result is bitwise identical to that
+    of :func:`rocpath.auc`; with other weights, the relative difference is about 1e-15,
+    due to rounding.
 
     Parameters
     ----------
@@ -56,8 +56,8 @@ def auc(
     sample_weight : Dask array or series, shape (n_rows,), optional
         Sample weights. Rows with weight 0 are dropped.
     tol : float, optional
-        Maximum difference from the exact AUC. If counts in bins are sufficient to
-        guarantee it, scores are not shuffled. By default, the result is exact.
+        Maximum difference from the exact AUC. If counts in bins guarantee it, scores
+        are not shuffled. By default, the result is exact.
     client : Client, optional
         Dask client that runs the computation. The default is the most recent client
         or, if there is none, Dask's local scheduler.
@@ -95,7 +95,7 @@ def auc_interval(
 ) -> AUCInterval:
     """Compute the AUC of partitioned scores with a confidence interval.
 
-    The interval is computed as by :func:`rocpath.auc_interval`.
+    The method is that of :func:`rocpath.auc_interval`.
 
     Parameters
     ----------
@@ -108,8 +108,8 @@ def auc_interval(
     sample_weight : Dask array or series, shape (n_rows,), optional
         Sample weights. Rows with weight 0 are dropped.
     groups : Dask array or series, shape (n_rows,), optional
-        Group of each row, such as a patient; standard errors are then cluster-robust.
-        Rows of a group may be in different partitions.
+        Group of each row, such as a patient, for cluster-robust standard errors. Rows
+        of a group may be in different partitions.
     client : Client, optional
         Dask client, as for :func:`auc`.
 
@@ -144,7 +144,7 @@ def compare_auc(
 ) -> AUCComparison:
     """Compare the AUCs of two scores of the same partitioned rows by DeLong's test.
 
-    The test and the interval are computed as by :func:`rocpath.compare_auc`.
+    The method is that of :func:`rocpath.compare_auc`.
 
     Parameters
     ----------
@@ -174,7 +174,7 @@ def compare_auc(
 
 
 def certified_auc(scores: PartitionedScores, tol: float) -> float | None:
-    """Bound the AUC by counts in finer and finer bins; None if ``tol`` is not met."""
+    """Return the AUC from counts in bins, or None if they do not guarantee ``tol``."""
     for n_bins in _N_BINS_OF_BOUNDS:
         bins = scores.bins(n_bins)
         negative, positive = bins.sums[:, 1]
@@ -189,7 +189,7 @@ def certified_auc(scores: PartitionedScores, tol: float) -> float | None:
 
 
 class _Deviation(NamedTuple):
-    """The structural components of one score, or their difference between two scores.
+    """Structural components of one score, or their difference between two scores.
 
     A term consists of the name of a score, its bins, and its components by class and
     bin.
@@ -234,7 +234,7 @@ class _Sample(NamedTuple):
 
 @dataclass(frozen=True)
 class _PartitionedCurve(ScoreCurve):
-    """The ROC curve of one score of partitioned rows."""
+    """ROC curve of one score of partitioned rows."""
 
     name: str
     bins: ScoreBins
@@ -244,22 +244,22 @@ class _PartitionedCurve(ScoreCurve):
         """Compute the exact AUC of one score, and its structural components by bin."""
         scores = sample.scores._replace(name=name)
         area, bins = Buckets.of(scores).auc(max_fpr), scores.bins(_N_BINS)
-        # In order of decreasing scores.
+        # Blocks are in order of decreasing scores.
         fp, tp = bins.sums[:, 1, ::-1]
         _, positive, negative = block_components(tp, fp, max_fpr)
-        nothing: Any = np.zeros(0, dtype=np.intp)
-        blocks = ScoreBlocks(area, positive, negative, tp, fp, nothing, nothing)
+        no_rows: Any = np.zeros(0, dtype=np.intp)
+        blocks = ScoreBlocks(area, positive, negative, tp, fp, no_rows, no_rows)
         return cls(sample, np.zeros(0), max_fpr, confidence, blocks, name, bins)
 
     @cached_property
     def deviation(self) -> Any:
-        """The structural components, as a function of the rows of a partition."""
+        """Structural components, as a function of the rows of a partition."""
         components = np.stack((self.blocks.negative, self.blocks.positive))[:, ::-1]
         return _Deviation(((self.name, self.bins, components),))
 
     @cached_property
     def square_sums(self) -> Any:
-        """The sums of squared weights of positives and negatives, by block."""
+        """Sums of squared weights of positives and negatives, by block."""
         return self.bins.sums[::-1, 2, ::-1]
 
     @cached_property
@@ -267,7 +267,7 @@ class _PartitionedCurve(ScoreCurve):
         """Sums of the components, and of correctly ordered pairs, within each group."""
         sample: Any = self.sample
         passes, given = sample.scores.passes, {"deviation": self.deviation, "name": self.name}
-        found = passes.run("adding up groups", _group_sums, sample.groups.tasks, **given)
+        found = passes.run("summing groups", _group_sums, sample.groups.tasks, **given)
         *sums, won = np.concatenate(found, axis=1)
         return GroupSums(np.array(sums[:2]), np.array(sums[2:])), won
 
@@ -308,7 +308,8 @@ def _group_sums(rows: Partition, deviation: _Deviation, name: str) -> NDArray[np
     weight = np.abs(rows.y).astype(np.float64)
     code = np.unique(np.asarray(rows.groups), return_inverse=True)[1]
     sums = GroupSums.of(code, is_positive, weight, deviation.of(rows))
-    with np.errstate(invalid="ignore", divide="ignore"):  # only the order is used
+    # Components are undefined if a class is absent, but only the order of rows is used.
+    with np.errstate(invalid="ignore", divide="ignore"):
         blocks = place_rows(score, is_positive, weight, 1.0)
     won = pairs_within_groups(code, blocks, score, is_positive, weight).won
     return np.vstack((*sums, won))

@@ -1,7 +1,7 @@
-"""Partitions of rows: conversion of Dask arrays and data frames to checked tasks.
+"""Conversion of Dask arrays and data frames to tasks that return checked partitions.
 
 A partition is a block of rows or scores with their labels. Error messages contain the
-number of the partition and the row within it.
+partition number and the row number within the partition.
 """
 
 from collections.abc import Sequence
@@ -23,10 +23,10 @@ _SUFFIX = " of rocpath"  # avoids clashes of temporary columns with the user's c
 
 
 class Partition(NamedTuple):
-    """A block of rows or scores, with their labels and weights.
+    """Block of rows or scores, with their labels and weights.
 
     Rows are a dense array or a CSR matrix of float32 or float64. Rows with weight 0 are
-    dropped. Scores to compare with, and groups, are optional.
+    dropped. The scores of a second model and the groups are optional.
     """
 
     X: Matrix
@@ -37,7 +37,7 @@ class Partition(NamedTuple):
 
     @property
     def weight(self) -> NDArray[np.float64]:
-        """The weight of each row, 1 by default."""
+        """Weight of each row, 1 by default."""
         return np.ones(self.y.size) if self.sample_weight is None else self.sample_weight
 
     def take(self, index: NDArray[Any]) -> Self:
@@ -49,8 +49,8 @@ class Partition(NamedTuple):
     def join(cls, pieces: Sequence[Self]) -> Self:
         """Concatenate rows."""
         # Empty partitions may have no columns.
-        filled = [one for one in pieces if one.y.size] or pieces[:1]
-        X, *columns = zip(*filled, strict=True)
+        nonempty = [one for one in pieces if one.y.size] or pieces[:1]
+        X, *columns = zip(*nonempty, strict=True)
         joined = [None if one[0] is None else np.concatenate(one) for one in columns]
         together = sparse.vstack(X, "csr") if sparse.issparse(X[0]) else np.concatenate(X)
         return cls(together, *joined)  # type: ignore[arg-type]
@@ -60,7 +60,7 @@ class PartitionedRows(NamedTuple):
     """Checked partitions of rows, and their summary from the first pass."""
 
     passes: Passes
-    tasks: list[Any]  # return a `Partition` each; kept by the workers if memory permits
+    tasks: list[Any]  # each returns a `Partition`, which workers keep if memory permits
     n_rows: list[int]  # per partition
     n_bytes: int
     n_columns: int
@@ -101,7 +101,8 @@ def _combine(name: str, summaries: list[Any], *, is_binary: bool) -> tuple[Any, 
     _, _, widths, labels, counts, weights, are_weighted = zip(*summaries, strict=True)
     if min(widths) < max(widths):
         raise ValueError(
-            f"X must have the same columns in every partition, got {min(widths)} and {max(widths)}."
+            "X must have the same number of columns in every partition, got "
+            f"{min(widths)} and {max(widths)}."
         )
     if widths[0] == 0:
         raise ValueError("X must have at least one column, got none.")
@@ -129,7 +130,7 @@ def make_partitions(name: str, X: Any, **columns: Any) -> list[Any]:
     if together is not None:
         blocks = [together.to_delayed()]
     else:
-        # If sizes are unknown, each partition checks that its rows and labels match.
+        # If sizes are unknown, the tasks check that rows and labels match.
         blocks = [_blocks(one) for one in (X, *columns.values())]
     for other, labels in zip(columns, blocks[1:], strict=False):
         if len(blocks[0]) != len(labels):
@@ -167,7 +168,7 @@ def column_names(X: Any) -> NDArray[Any] | None:
 
 
 def _partition(name: str, number: int, others: list[str], X: Any, *columns: Any) -> Partition:
-    if others and not columns:  # one table, from `_one_frame`
+    if others and not columns:  # all columns are in X, from `_one_frame`
         names = [other + _SUFFIX for other in others]
         X, columns = X.drop(columns=names), tuple(X[one] for one in names)
         X = X.iloc[:, 0] if name == "scores" else X
@@ -191,7 +192,8 @@ def _partition(name: str, number: int, others: list[str], X: Any, *columns: Any)
     _refuse_any(~((weight >= 0) & (weight < np.inf)), rule, weight, number)
     if (weight > 0).all():
         return rows
-    # Checked before rows are dropped, because errors contain the original row number.
+    # Rows are checked before any are dropped, because errors contain the original row
+    # number.
     _check(rows, number, name)
     return rows.take(weight > 0)
 
@@ -202,7 +204,8 @@ def _check(rows: Partition, number: int, name: str) -> None:
     if rows.other_scores is not None:
         _check_finite("other_scores", rows.other_scores, number)
     if rows.groups is not None:
-        _refuse_any(is_missing(rows.groups), "groups must be complete", rows.groups, number)
+        rule = "groups must have no missing or infinite values"
+        _refuse_any(is_missing(rows.groups), rule, rows.groups, number)
 
 
 def _n_bytes(rows: Partition) -> int:
@@ -241,7 +244,7 @@ def _refuse_any(is_bad: NDArray[np.bool_], rule: str, values: NDArray[Any], numb
 
 
 def _check_collection(name: str, rows: Any, n_dimensions: int) -> Any:
-    """Return a Dask array with unsplit rows, a data frame or a series."""
+    """Check the type of a collection, and return it with whole rows in each block."""
     if n_dimensions == 1 and isinstance(rows, dd.DataFrame) and len(rows.columns) == 1:
         rows = rows[rows.columns[0]]
     kind, expected = ("series", dd.Series) if n_dimensions == 1 else ("data frame", dd.DataFrame)
@@ -250,7 +253,7 @@ def _check_collection(name: str, rows: Any, n_dimensions: int) -> Any:
     if rows.ndim != n_dimensions:
         size = "two-dimensional" if n_dimensions == 2 else "one-dimensional"
         raise ValueError(f"{name} must be {size}, got {rows.ndim} dimensions.")
-    # Products require complete rows.
+    # Matrix products require whole rows.
     if isinstance(rows, da.Array) and n_dimensions == 2 and rows.numblocks[1] != 1:
         rows = rows.rechunk({1: -1})
     return rows
@@ -271,14 +274,14 @@ def _one_frame(X: Any, columns: dict[str, Any]) -> Any:
             return None
         try:
             frame = frame.assign(**{name + _SUFFIX: column})
-        except ValueError:  # columns of different tables
+        except ValueError:  # the columns are from different tables
             return None
     return frame
 
 
 def _blocks(rows: Any) -> list[Any]:
     # Optimization might combine the partitions of data frames, differently for rows and
-    # labels, and might run tasks twice that the rows and labels of arrays share.
+    # labels, and might duplicate tasks that the rows and labels of arrays share.
     tasks = rows.to_delayed(optimize_graph=False)
     return list(tasks.flat if isinstance(rows, da.Array) else tasks)
 
@@ -307,7 +310,7 @@ def _from_pandas(name: str, X: Any) -> NDArray[Any]:
         if getattr(dtype, "kind", "O") not in "buif":
             raise TypeError(
                 f"{name} must be real numbers, got column {column!r} of type {dtype}: "
-                "drop it, or encode it, for example by dask.dataframe.get_dummies."
+                "drop it, or encode it, for example with dask.dataframe.get_dummies."
             )
     # Columns of a single dtype, such as float32, are not converted.
     if len({str(dtype) for dtype in frame.dtypes}) == 1 and isinstance(dtype, np.dtype):
@@ -319,7 +322,7 @@ def _check_finite(name: str, X: Matrix, number: int) -> None:
     """Raise an error with the partition, row and column of any non-finite entry."""
     entries = X.data if sparse.issparse(X) else X
     # A sum allocates no memory. It is finite unless an entry is not finite or the sum
-    # overflows, which the second check distinguishes.
+    # overflows; the second check distinguishes the two cases.
     with np.errstate(over="ignore", invalid="ignore"):
         looks_finite = np.isfinite(entries.sum(dtype=np.float64))
     is_bad = np.zeros(0) if looks_finite else ~np.isfinite(entries)
@@ -327,7 +330,7 @@ def _check_finite(name: str, X: Matrix, number: int) -> None:
         return
     if sparse.issparse(X):
         is_bad = sparse.csr_array((is_bad, X.indices, X.indptr), X.shape)
-    row, *column = (int(place[0]) for place in is_bad.nonzero())
+    row, *column = (int(index[0]) for index in is_bad.nonzero())
     in_column = f", column {column[0]}" if column else ""
     raise ValueError(
         f"{name} must be finite, got {X[(row, *column)]} in partition {number}, row "

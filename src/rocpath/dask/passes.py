@@ -23,26 +23,27 @@ from rocpath.dask.progress import write_nothing
 
 _MIN_FAN_IN = 16  # minimum number of results that a task combines
 _MIN_PAUSE, _MAX_PAUSE = 0.001, 0.1  # seconds between two checks of pending tasks
-_SHARE_TO_KEEP = 0.4  # of the workers' memory; passes need memory too, and Dask spills at 0.6
-_SECONDS_BETWEEN_CHECKS = 2.0  # of the workers; each check is a request to the scheduler
-_SECONDS_TO_WARNING = 5.0  # without any worker
+# Fraction of the workers' memory; passes need memory too, and Dask spills at 0.6.
+_SHARE_TO_KEEP = 0.4
+_SECONDS_BETWEEN_CHECKS = 2.0  # each check for workers is a request to the scheduler
+_SECONDS_TO_WARNING = 5.0  # time without a worker before the warning
 _TIMEOUT_SETTING, _DEFAULT_TIMEOUT = "rocpath.no-worker-timeout", "5 minutes"
 
 Function = Callable[..., Any]
 Column = Sequence[Any]  # tasks or values, one for each partition
 Tasks = list[Any]
 
-# Set by Ctrl-C during a pass, because Python ignores exceptions that are raised in a
-# callback of the garbage collector, and distributed registers such a callback.
+# Ctrl-C during a pass sets this event, because Python ignores exceptions that are raised
+# in a callback of the garbage collector, and distributed registers such a callback.
 _is_interrupted = threading.Event()
 
 
 class Passes:
-    """Run tasks, count the passes over X, and release kept results at the end.
+    """Runner of tasks that counts passes over X and releases kept results at the end.
 
     The context manager releases the results that workers keep, even after an error or
-    Ctrl-C. If no worker is connected, a pass first warns; it raises ``TimeoutError``
-    after ``rocpath.no-worker-timeout`` of Dask's configuration (5 minutes by default).
+    Ctrl-C. If no worker is connected, a pass warns, and raises a ``TimeoutError`` after
+    the time ``rocpath.no-worker-timeout`` in Dask's configuration (5 minutes by default).
 
     Parameters
     ----------
@@ -61,7 +62,7 @@ class Passes:
         self.n_passes = 0
         self._show = progress
         self._handles_interrupts = False
-        # Weak references, so that workers drop results that are no longer needed.
+        # References are weak, so that workers drop results that are no longer needed.
         self._kept: WeakSet[Any] = WeakSet()
         # References to the inputs of tasks, held until a pass ends: tasks hold none, and
         # the scheduler may read a graph after its inputs have been released.
@@ -80,8 +81,9 @@ class Passes:
             future.release()
         if self._handles_interrupts:
             signal.signal(signal.SIGINT, signal.default_int_handler)
+            # Without an error, an interrupt after the last pass would be lost.
             if error is None:
-                _raise_interrupt()  # an interrupt after the last pass would be lost
+                _raise_interrupt()
 
     @property
     def memory_limits(self) -> list[int]:
@@ -89,7 +91,7 @@ class Passes:
         if self.client is None:
             return [available_memory()]
         with _explained_errors(self.client):
-            # By default only the first few workers are listed.
+            # By default, only the first few workers are listed.
             workers = self.client.scheduler_info(n_workers=-1)["workers"].values()
         return [worker["memory_limit"] for worker in workers]
 
@@ -104,7 +106,8 @@ class Passes:
 
         Shared arguments are sent only once, not with every task.
         """
-        # Not pure, because hashing the arguments would take longer than many tasks do.
+        # Tasks are not pure, because hashing the arguments would take longer than many of
+        # them do.
         task = delayed(_WithShared(function), pure=False)
         sent_once = delayed(shared, pure=False, traverse=False)
         self._held.append(columns)
@@ -163,17 +166,18 @@ class Passes:
             return list(gathering.result())
         finally:
             gathering.cancel()
-            # Also after Ctrl-C: pending tasks are dropped, and running tasks complete.
+            # After Ctrl-C, this drops pending tasks, and running tasks complete.
             for future in futures:
                 future.release()
 
     def total(self, name: str, tasks: Column, combine: Function, *, reads_x: bool = False) -> Any:
         """Run tasks and combine their results, in order."""
-        # In two steps, so that neither a worker nor the client ever holds all results.
+        # Results are combined in two steps, so that neither a worker nor the client ever
+        # holds all of them.
         size = max(isqrt(len(tasks)), _MIN_FAN_IN)
-        some = delayed(combine, pure=False)
-        parts = [some(list(tasks[k : k + size])) for k in range(0, len(tasks), size)]
-        return combine(self.results(name, parts, reads_x=reads_x))
+        combined = delayed(combine, pure=False)
+        subtotals = [combined(list(tasks[k : k + size])) for k in range(0, len(tasks), size)]
+        return combine(self.results(name, subtotals, reads_x=reads_x))
 
 
 class ReturnInvalid:
@@ -184,10 +188,11 @@ class ReturnInvalid:
     """
 
     def __init__(self, function: Function) -> None:
-        self._function, self.__name__ = function, function.__name__  # Dask's name of the task
+        # Dask names tasks after the function.
+        self._function, self.__name__ = function, function.__name__
 
     def __call__(self, *arguments: Any, **shared: Any) -> Any:
-        """Call the function, or return the first argument that is such an error."""
+        """Call the function, or return the first argument that is a returned error."""
         for argument in arguments:
             if isinstance(argument, _Invalid):
                 return argument
@@ -243,7 +248,7 @@ def _pauses(client: Client) -> Iterator[None]:
             elif now - last_worker >= limit:
                 raise TimeoutError(
                     f"no worker was connected to the scheduler for {now - last_worker:.0f} "
-                    "seconds. Start workers, or increase the timeout by "
+                    "seconds. Start workers, or increase the timeout with "
                     f'dask.config.set({{"{_TIMEOUT_SETTING}": "1 hour"}}).'
                 )
             elif not has_warned and now - last_worker >= _SECONDS_TO_WARNING:
@@ -259,7 +264,7 @@ def _pauses(client: Client) -> Iterator[None]:
 
 @contextmanager
 def _explained_errors(client: Client) -> Iterator[None]:
-    """Turn errors of the cluster into errors that name a remedy."""
+    """Convert cluster errors to errors that suggest a remedy."""
     _check_connected(client)
     try:
         yield
@@ -276,7 +281,7 @@ def _explained_errors(client: Client) -> Iterator[None]:
             "restarted, or it lost its connection to the scheduler."
         ) from error
     except Exception:
-        # Errors such as "IOLoop is closed" are likely caused by a lost connection.
+        # Errors such as "IOLoop is closed" are probably caused by a lost connection.
         _check_connected(client)
         raise
 

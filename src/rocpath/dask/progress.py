@@ -27,7 +27,7 @@ def write_nothing(activity: str, n_done: int = 0, n_partitions: int = 0) -> None
 
 
 def _write_line(activity: str, n_done: int = 0, n_partitions: int = 0) -> None:
-    # Only one line per pass, at its start, because log files keep every line.
+    # Each pass writes one line, at its start, because log files keep every line.
     if n_done == 0:
         size = f", {n_partitions:,} partitions" if n_partitions > 1 else ""
         sys.stderr.write(f"{activity}{size}\n")
@@ -39,7 +39,7 @@ def _write_bar(activity: str, n_done: int = 0, n_partitions: int = 0) -> None:
         filled = _BAR_WIDTH * n_done // n_partitions
         bar = "#" * filled + "." * (_BAR_WIDTH - filled)
         activity = f"[{bar}] {n_done:,} of {n_partitions:,}  {activity}"
-    # Cleared when done, so that later output starts on an empty line.
+    # The line is cleared when the pass is done, so that later output starts on an empty line.
     is_done = n_partitions > 0 and n_done == n_partitions
     _overwrite("" if is_done else activity, end="\r" if is_done else "")
 

@@ -27,7 +27,7 @@ from rocpath.dask.weights import Jumps, Vector, WeightUnits, common_units, label
 from rocpath.descent import widest_best_interval
 from rocpath.matrices import row_products
 
-_MIN_SAMPLES, _SAMPLES_PER_BIN = 2**18, 16  # in all partitions together
+_MIN_SAMPLES, _SAMPLES_PER_BIN = 2**18, 16  # numbers of scores over all partitions
 _ROWS_PER_BUCKET = 2**22  # 36 MB if all scores differ
 _MAX_GROUPS = 2**23  # their sums, 0.5 GB, are sent to the client
 
@@ -38,7 +38,7 @@ class ScoreBins(NamedTuple):
     edge: Vector  # lower end of each bin except the first
     low: Vector  # smallest score in each bin
     high: Vector  # largest score in each bin
-    sums: NDArray[np.float64]  # of weight**power for powers 0 to 2, by class, power and bin
+    sums: NDArray[np.float64]  # sums of weight**power by class, power (0 to 2) and bin
 
     def nonempty(self) -> Self:
         """Return the bins that contain rows."""
@@ -139,12 +139,12 @@ class ClassScores(NamedTuple):
     """Distinct scores of a class in ascending order, and the count of each."""
 
     score: Vector
-    counts: Jumps  # int8 if all are one
+    counts: Jumps  # int8 if all counts are one
 
     @classmethod
     def from_rows(cls, score: Vector, count: NDArray[Any]) -> Self:
         """Sort scores, and sum the counts of equal scores."""
-        if count.dtype == np.int8:  # all are one, so only scores are sorted
+        if count.dtype == np.int8:  # all counts are one, so only scores are sorted
             score = np.sort(score)
         else:
             order = np.argsort(score)
@@ -158,12 +158,12 @@ class ClassScores(NamedTuple):
 
     @property
     def total(self) -> int:
-        """The sum of the counts."""
+        """Sum of the counts."""
         return int(self.counts.sum(dtype=np.int64))
 
     @property
     def repeats(self) -> NDArray[np.int64]:
-        """The counts as the core expects them: an empty array if all are one."""
+        """Counts as the core expects them: an empty array if all are one."""
         counts = self.counts[:0] if self.counts.dtype == np.int8 else self.counts
         return counts.astype(np.int64, copy=False)
 
@@ -174,7 +174,7 @@ class ClassScores(NamedTuple):
 
 
 class Bucket(NamedTuple):
-    """The scores of both classes within a bucket."""
+    """Scores of both classes within a bucket."""
 
     negative: ClassScores
     positive: ClassScores
@@ -222,7 +222,7 @@ class Buckets(NamedTuple):
             areas = self.run("counting pairs", _partial_area, max_fpr=max_fpr)
             return float(sum(areas)) / sum(self.n_positive)
         doubled = self.run("counting pairs", _doubled_pairs)
-        # As in the core, each integer is rounded once, and then the quotient.
+        # As in the core, both integers are rounded once, and then their quotient.
         return float(sum(doubled)) / float(2 * sum(self.n_negative) * sum(self.n_positive))
 
     def fewest_errors_constant(self, units: tuple[float, float, float]) -> float:
@@ -235,7 +235,7 @@ class Buckets(NamedTuple):
         fp_unit, tp_unit, divisor = units
         n_negative, n_positive = sum(self.n_negative), sum(self.n_positive)
         totals = n_negative * fp_unit / divisor, n_positive * tp_unit / divisor
-        # In decreasing order of the scores, which is the increasing order of constants.
+        # Decreasing scores correspond to increasing constants.
         best = self.run("fewest errors", _best_intervals, first=first, totals=totals)[::-1]
         # Below the smallest score, all rows are predicted positive.
         last = [np.array([x]) for x in (totals[0], -min(first), np.inf)]
@@ -252,7 +252,7 @@ def _score(
 
 def _sample(rows: Partition, name: str, n_sampled: int) -> tuple[Vector, float]:
     score = getattr(rows, name)
-    # Evenly spaced rows, so that results are reproducible.
+    # The sampled rows are evenly spaced, so that results are reproducible.
     sample = score[:: max(score.size // n_sampled, 1)]
     return sample, score.size / max(sample.size, 1)
 
@@ -277,7 +277,7 @@ def _combine(bins: list[ScoreBins]) -> ScoreBins:
 
 
 def _split_groups(rows: Partition, n_pieces: int) -> list[Partition]:
-    # From here on, groups are identified by their hashes: the probability that any two of
+    # Groups are identified by their hashes from here on. The probability that any two of
     # ten million groups collide is 3e-6.
     labels = np.asarray(rows.groups)
     is_number = labels.dtype.kind in "biuf"
@@ -318,7 +318,7 @@ def _doubled_pairs(bucket: Bucket, below: Below) -> int:
     high, low = _core.doubled_pairs(
         negative.score, negative.repeats, positive.score, positive.repeats
     )
-    # Python integers, because counts of pairs may exceed 64 bits.
+    # These are Python integers, because counts of pairs may exceed 64 bits.
     return (high << 64) + low + 2 * below.negative * positive.total
 
 

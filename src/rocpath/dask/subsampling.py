@@ -1,9 +1,9 @@
-"""Fit to a subsample of the rows, and refinement of the fitted model on all rows.
+"""Subsampling of rows, and refinement on all rows of a model fitted to the subsample.
 
 Rows are selected by a hash of the row number, independently of the partitioning. A hash
 of their content would select either all or none of many identical rows. In the
-refinement, the initial model is refitted to all rows by Newton's method, with one pass
-per step; the result of the ascent is kept only if it increases the AUC of all rows.
+refinement, the result of the ascent is kept if it increases the AUC on all rows. If not,
+the initial model is refitted to all rows by Newton's method, with one pass per step.
 """
 
 from typing import Any
@@ -19,8 +19,8 @@ from rocpath.ranking.convex_problem import MOST_COLUMNS_FOR_NEWTON, ConvexProble
 from rocpath.ranking.fit import Candidate
 
 MAX_ROWS_PER_CLASS = 20_000  # as in the ascent of `rocpath.AUCClassifier`
-_MAX_BYTES = 2**28  # of all rows that are sent to the client
-_MIN_ROWS_PER_CLASS = 1_000  # regardless of the number of columns
+_MAX_BYTES = 2**28  # maximum total size of the rows sent to the client
+_MIN_ROWS_PER_CLASS = 1_000  # takes precedence over the maximum size
 
 
 def subsample(rows: PartitionedRows, seed: int) -> Partition:
@@ -31,9 +31,9 @@ def subsample(rows: PartitionedRows, seed: int) -> Partition:
     counts, n_rows = rows.class_counts, sum(rows.n_rows)
     affordable = int(_MAX_BYTES / (rows.n_bytes / n_rows * counts.size))
     n_wanted = min(MAX_ROWS_PER_CLASS, max(affordable, _MIN_ROWS_PER_CLASS))
-    # Six standard deviations are added, so that there are almost never too few.
+    # Six standard deviations are added, so that there are almost never too few rows.
     share = np.minimum((n_wanted + 6.0 * np.sqrt(n_wanted)) / counts, 1.0)
-    # At most the largest float64 below 2**64, because the cast would overflow.
+    # Limits are at most the largest float64 below 2**64, so that the cast does not overflow.
     limit = np.minimum(share * 2.0**64, 2.0**64 - 2048).astype(np.uint64)
     limit[share == 1.0] = np.iinfo(np.uint64).max
     first_row = np.cumsum([0, *rows.n_rows[:-1]]).tolist()
@@ -42,7 +42,8 @@ def subsample(rows: PartitionedRows, seed: int) -> Partition:
     found = rows.passes.results("sampling rows", tasks, reads_x=True)
     hashes = np.concatenate([one for one, _ in found])
     sample = Partition.join([one for _, one in found])
-    # Rows with the lowest hashes, so that smaller samples are subsets of larger ones.
+    # Rows with the lowest hashes are kept, so that smaller samples are subsets of larger
+    # ones.
     is_kept = np.zeros(hashes.size, dtype=bool)
     for label in range(counts.size):
         here = np.flatnonzero(sample.y == label)
@@ -58,7 +59,7 @@ def subsample(rows: PartitionedRows, seed: int) -> Partition:
 def refine(
     rows: PartitionedRows, is_class: NDArray[np.bool_], candidate: Candidate, max_fpr: float | None
 ) -> Vector:
-    """Return ``coef`` for the scaled columns, from the ascent or refitted."""
+    """Return the coefficients of the scaled columns, from the ascent or a refit."""
     columns, start, positives = candidate.columns, candidate.initial_coef, rows.classes[is_class]
     if candidate.history.chosen > 0:
         ascended, initial = (
@@ -74,7 +75,7 @@ def refine(
     totals = [rows.class_weights[side].sum() for side in (~is_class, is_class)]
     rescaled = Columns(columns.center, columns.scale * scale)
     bound = candidate.clip_bound / scale if best.is_clipped else np.inf
-    # The rows are missing here; each partition inserts its own.
+    # The problem has no rows here; each partition inserts its own.
     problem = ConvexProblem(None, rescaled, bound, np.zeros(0), np.zeros(0), best.loss)
     row_weights = [0.5 / one if best.is_balanced else 1.0 / sum(totals) for one in totals]
 
@@ -89,7 +90,7 @@ def refine(
 
 
 def row_hashes(first_row: int, n_rows: int, seed: int) -> NDArray[np.uint64]:
-    """Hash row numbers to uniform integers, by the finalizer of SplitMix64."""
+    """Hash row numbers to uniform integers with the finalizer of SplitMix64."""
     step = np.uint64(0x9E3779B97F4A7C15)
     with np.errstate(over="ignore"):
         mixed = np.arange(first_row, first_row + n_rows).astype(np.uint64)
@@ -102,7 +103,7 @@ def row_hashes(first_row: int, n_rows: int, seed: int) -> NDArray[np.uint64]:
 def _sample(
     rows: Partition, first_row: int, classes: NDArray[Any], limit: NDArray[np.uint64], seed: int
 ) -> tuple[NDArray[np.uint64], Partition]:
-    """Select the rows whose hash is at most the limit of their class; return both."""
+    """Return the rows whose hash is at most the limit of their class, and their hashes."""
     class_index = np.searchsorted(classes, rows.y)
     hashes = row_hashes(first_row, class_index.size, seed)
     is_sampled = hashes <= limit[class_index]

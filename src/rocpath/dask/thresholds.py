@@ -1,4 +1,4 @@
-"""Thresholds of partitioned scores that satisfy constraints on error rates."""
+"""Choice of a threshold for partitioned scores under constraints on error rates."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from rocpath.dask.passes import Passes
 from rocpath.dask.scores import GroupedRows, PartitionedScores, ScoreBins
 from rocpath.dask.weights import ClassUnit, WeightUnits
 
-_N_BINS = 2**14  # of the scores; bins near the threshold are then split into single scores
+_N_BINS = 2**14  # bins near the threshold are then split into single scores
 
 
 def choose_threshold(
@@ -31,19 +31,18 @@ def choose_threshold(
     groups: Any = None,
     client: Client | None = None,
 ) -> OperatingPoint:
-    """Choose a threshold of partitioned scores that satisfies constraints.
+    """Choose a threshold for partitioned scores that satisfies constraints.
 
     The result equals that of :func:`rocpath.choose_threshold` for ``max_fpr``,
     ``min_tpr`` and ``top``, and for all constraints if there are at most 16,384
-    distinct scores.
-    Otherwise ``min_precision`` and ``cost`` are evaluated at 16,384 quantiles of the
-    scores, and then at all scores close to the best quantile.
+    distinct scores. Otherwise, ``min_precision`` and ``cost`` are evaluated at 16,384
+    quantiles of the scores, and then at all scores close to the best quantile.
 
     Parameters
     ----------
     y, scores : Dask arrays or series, shape (n_rows,)
         Labels and scores, as for :func:`auc`, of rows that were not used to fit the
-        scores.
+        model.
     max_fpr, min_tpr, min_precision, top, cost, confidence
         Same as for :func:`rocpath.choose_threshold`.
     sample_weight, groups : Dask arrays or series, shape (n_rows,), optional
@@ -84,12 +83,12 @@ def choose_threshold(
             if wide.size == 0:
                 return point
             ranges = np.column_stack((bins.low[wide], bins.high[wide]))
-            inside = passes.run("near the threshold", _scores_inside, labeled.tasks, ranges=ranges)
+            inside = passes.run("splitting bins", _scores_inside, labeled.tasks, ranges=ranges)
             bins = labeled.bins_between(np.union1d(bins.low, np.concatenate(inside)))
 
 
 def _in_units(labeled: PartitionedScores, *, is_grouped: bool) -> tuple[PartitionedScores, Unit]:
-    """Weight the scores in the unit of the error rates, and return this unit too."""
+    """Weight scores by the unit in which error rates are counted, and return both."""
     if labeled.is_weighted:
         if is_grouped:
             raise ValueError("groups must be None with unequal sample_weight.")

@@ -1,6 +1,6 @@
 """Labels and weights of rows as integer multiples of a unit that all partitions share.
 
-Sums over rows are then exact and do not depend on the partitioning. The unit is
+Sums over rows are therefore exact and do not depend on the partitioning. The unit is
 determined first, by the same rule as in memory (:class:`rocpath.breakpoints.Jumps`).
 """
 
@@ -18,14 +18,14 @@ Jumps = NDArray[np.int8] | NDArray[np.int64]  # from `label_jumps`
 
 
 class ClassUnit(NamedTuple):
-    """The unit of the weights of a class."""
+    """Unit of the weights of a class."""
 
     total: int  # sum of the counts
     unit: float = 1.0
 
 
 class WeightUnits(NamedTuple):
-    """The units of both classes."""
+    """Units of the weights of both classes."""
 
     negative: ClassUnit
     positive: ClassUnit
@@ -47,7 +47,7 @@ def label_jumps(rows: Partition, positives: NDArray[Any], units: WeightUnits) ->
     if rows.sample_weight is None:
         return np.where(is_positive, np.int8(1), np.int8(-1))
     jump = np.empty(is_positive.size, dtype=np.int64)
-    # Classes have different units: in units of the other, counts may exceed 64 bits.
+    # Each class has its own unit: in the unit of the other, counts may exceed 64 bits.
     for one, members, sign in zip(units, (~is_positive, is_positive), (-1, 1), strict=True):
         jump[members] = sign * _core.count_units(rows.sample_weight[members], one.unit)
     return jump
@@ -66,11 +66,11 @@ def _class_unit(rows: PartitionedRows, positives: NDArray[Any], is_positive: boo
     passes = rows.passes
     side = {"positives": positives, "is_positive": is_positive}
     weights = passes.keep(passes.each(_class_weights, rows.tasks, **side))
-    ranges = passes.run("weights", _jump_range, weights)
+    ranges = passes.run("weight units", _jump_range, weights)
     smallest, total, lowest_bit = zip(*ranges, strict=True)
-    are_multiples = all(passes.run("weights", _are_multiples, weights, unit=min(smallest)))
+    are_multiples = all(passes.run("weight units", _are_multiples, weights, unit=min(smallest)))
     unit = _core.jump_unit(min(smallest), fsum(total), min(lowest_bit), are_multiples)
-    return ClassUnit(sum(passes.run("weights", _count_sum, weights, unit=unit)), unit)
+    return ClassUnit(sum(passes.run("weight units", _count_sum, weights, unit=unit)), unit)
 
 
 def _class_weights(rows: Partition, positives: NDArray[Any], is_positive: bool) -> Vector:
