@@ -276,6 +276,9 @@ def best_auc_step_along(
 
     It is `best_auc_step` for learners, with one call of the core and no `Lines`.
     """
+    region = {"max_fpr": 1.0, "min_tpr": 0.0}
+    if max_fpr is not None:
+        region = checked_region("bp", bp.is_monotone, max_fpr, None)
     best = _core.best_auc_step_along(
         bp.core,
         per_example("predictions", predictions, bp),
@@ -283,7 +286,7 @@ def best_auc_step_along(
         min_step=min_step,
         max_step=np.inf,
         tolerance=tol,
-        **checked_region("bp", bp.is_monotone, max_fpr, None),
+        **region,
     )
     return BestStep(**best, is_global=True)
 
