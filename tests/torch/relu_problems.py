@@ -1,4 +1,4 @@
-"""Random small networks for the certified steps, many of them degenerate.
+"""Small random networks for tests of certified steps, many of them degenerate.
 
 ``python -m tests.torch.relu_problems 100000`` compares that many problems with a dense
 grid of steps in exact arithmetic and prints the number of violations.
@@ -96,9 +96,9 @@ def whole(numbers):
 
 
 def exact_predictions(problem, steps):
-    """Return predictions at fractional steps, as integers in a unit for each step.
+    """Return predictions at rational steps, as integers in a unit for each step.
 
-    This is a faster `oracle_relu.predictions`: numbers are multiples of a power of two.
+    This is faster than `oracle_relu.predictions`: numbers are multiples of a power of two.
     """
     network, moved, direction, rows, _ = problem
     values, unit = whole(rows)[None], SCALE
@@ -120,11 +120,11 @@ def exact_predictions(problem, steps):
 
 
 class LinesAtStep(NamedTuple):
-    """The float64 lines of all rows at a step, in exact arithmetic."""
+    """Values of the float64 lines of all rows at a step, in exact arithmetic."""
 
     scores: list[int]
     errors: list[int]  # bounds on the differences from the exact predictions
-    is_at_kink: bool  # whether a row has a kink there, up to rounding
+    is_at_kink: bool  # whether a row has a kink at the step, up to rounding
 
 
 def lines_at(problem, steps, units, max_step):
@@ -219,7 +219,7 @@ def violations(problem, metric, tol, max_step=None):
 
 
 def random_case(seed, number):
-    """Return a problem, a metric, a tolerance and a largest step."""
+    """Return a problem, a metric, a tolerance and a maximum step."""
     rng = np.random.default_rng([seed, number])
     problem = make_problem(rng, FAMILIES[number % len(FAMILIES)])
     metric = ("auc", "aum")[number // len(FAMILIES) % 2]

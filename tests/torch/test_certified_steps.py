@@ -54,7 +54,7 @@ def scores_at(network, layer, X, direction, step):
     return scores
 
 
-def test_the_fast_oracle_equals_the_plain_one_in_fractions():
+def test_the_fast_oracle_equals_the_plain_oracle():
     rng = np.random.default_rng(0)
     for family in FAMILIES:
         problem = make_problem(rng, family)
@@ -72,7 +72,7 @@ def test_no_step_is_better_than_the_bound_and_the_value_is_that_of_a_forward_pas
         found, is_certified = violations(*random_case(1, number))
         assert not found, (number, found)
         n_certified += is_certified
-    # The others have predictions that coincide up to rounding.
+    # In the other cases, predictions coincide up to rounding.
     assert n_certified >= 270
 
 
@@ -105,7 +105,7 @@ def test_auc_is_constant_on_the_interval():
         assert rp.auc(y, scores_at(network, network[0], X, direction, step)) == best.value
 
 
-def test_last_layer_equals_the_searches_for_lines():
+def test_steps_of_the_last_layer_equal_those_of_line_searches():
     network, (X, y) = sequential(5, 8, 1), make_rows(200)
     layer = network[2]
     direction = descent_direction(network, layer, X, y)
@@ -129,7 +129,7 @@ def test_last_layer_equals_the_searches_for_lines():
 
 
 def test_the_bound_on_aum_holds_between_neighboring_float64_steps():
-    # The last layer moves, and AUM is smallest at 7/6, which no float64 represents.
+    # The last layer changes, and AUM is smallest at 7/6, which is not a float64 number.
     problem, metric, *options = random_case(32, 5762)
     assert metric == "aum"
     assert problem[1] == len(problem[0]) - 1
@@ -190,7 +190,7 @@ def test_repeated_rows_do_not_change_the_result():
     assert repeated.is_global
 
 
-def test_the_largest_step_is_respected():
+def test_max_step_limits_the_step():
     network, (X, y) = sequential(5, 8, 1), make_rows(80)
     direction = descent_direction(network, network[0], X, y)
     free = rt.certified_step(network, network[0], X, y, direction)
@@ -223,7 +223,7 @@ def test_any_modules_may_precede_the_layer_and_the_network_is_unchanged():
     assert all(one.dtype == torch.float32 for one in network.parameters())
 
 
-def test_layer_path_equals_definitions_at_every_row_and_between_rows():
+def test_layer_path_equals_the_definitions_between_its_rows():
     for number in range(60):
         rng = np.random.default_rng([3, number])
         problem = make_problem(rng, "integers")
@@ -231,7 +231,7 @@ def test_layer_path_equals_definitions_at_every_row_and_between_rows():
         y, steps = problem[-1], np.append(path.step, 3.0)
         middle = [Fraction(a) / 2 + Fraction(b) / 2 for a, b in itertools.pairwise(steps)]
         for row, (scores, unit) in enumerate(exact_predictions(problem, middle)):
-            # A kink at 1/5 may differ from a crossing there, by rounding.
+            # A kink and a crossing at the same step, such as 1/5, may differ by rounding.
             if steps[row + 1] - steps[row] < 1e-9:
                 continue
             aum = float(oracle_relu.aum(scores, y) / unit)
@@ -251,7 +251,7 @@ def test_certified_steps_attain_the_best_values_of_layer_path():
     assert smallest.value == pytest.approx(path.aum.min(), abs=1e-9)
 
 
-def test_forward_pass_of_a_float32_network_agrees_up_to_its_precision():
+def test_the_value_for_a_float32_network_is_that_of_a_float64_forward_pass():
     problem = make_problem(np.random.default_rng(5), "float32")
     best = call(rt.certified_step, problem, metric="aum")
     scores = [Fraction(score) for score in forward(problem, best.step)]

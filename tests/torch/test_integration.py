@@ -1,4 +1,4 @@
-"""The losses in torch programs: compiled, with vmap, in other dtypes, with invalid input."""
+"""Losses in torch programs: compiled, with vmap, in other dtypes, with invalid input."""
 
 import math
 
@@ -91,7 +91,7 @@ def test_a_compiled_loss_raises_for_invalid_labels():
 
 
 @each_loss
-def test_functional_gradients_of_several_batches(loss):
+def test_vmapped_gradients_equal_the_gradients_of_each_batch(loss):
     if isinstance(loss, rt.AUMLoss) and loss.positive_share:
         pytest.skip("its threshold is a parameter")
     scores, targets = zip(*(make_batch(seed=k) for k in range(3)), strict=True)
@@ -102,7 +102,7 @@ def test_functional_gradients_of_several_batches(loss):
 
 
 def test_vmap_equals_a_loop_over_batches():
-    # Ties, a batch of one class, a non-finite score, and weights.
+    # The batches have ties; one has a single class, and one has a non-finite score.
     rng = np.random.default_rng(0)
     scores = torch.tensor(rng.integers(-2, 3, (5, 9)), dtype=torch.float64)
     target = torch.tensor(rng.integers(0, 2, (5, 9)))
@@ -147,7 +147,7 @@ def test_autocast_does_not_change_the_loss(loss):
 
 
 @each_loss
-def test_targets_of_any_dtype_and_single_columns(loss):
+def test_targets_of_any_dtype_and_single_columns_are_accepted(loss):
     scores, target = make_batch()
     expected = loss(scores, target)
     for dtype in (torch.bool, torch.uint8, torch.float32):
@@ -158,7 +158,7 @@ def test_targets_of_any_dtype_and_single_columns(loss):
 @each_loss
 @pytest.mark.parametrize("label", [0, 1])
 @pytest.mark.parametrize("n", [1, 5, 600])
-def test_a_batch_of_one_class_has_no_gradient(loss, label, n):
+def test_a_batch_of_one_class_has_zero_loss_and_gradient(loss, label, n):
     if isinstance(loss, rt.AUMLoss) and loss.positive_share:
         pytest.skip("its gradient is not zero for such batches")
     scores = torch.linspace(-1, 1, n).requires_grad_()
@@ -184,7 +184,7 @@ def test_non_finite_scores_give_nan(loss, bad, n):
 
 @pytest.mark.filterwarnings("ignore:.*should not be instantiated:DeprecationWarning")
 @pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor:UserWarning")
-def test_breakpoints_in_a_compiled_function():
+def test_a_compiled_function_may_use_breakpoints():
     scores, target = make_batch()
     bp = rp.ErrorBreakpoints.from_labels(target.numpy(), margin=1.0)
     compiled = torch.compile(lambda s: rt.aum_loss(2 * s, breakpoints=bp), backend="aot_eager")
@@ -246,7 +246,7 @@ def test_invalid_settings_raise():
             call()
 
 
-def test_options_of_labels_raise_with_breakpoints():
+def test_options_for_labels_raise_with_breakpoints():
     bp = rp.ErrorBreakpoints.from_labels([0, 1])
     options = {"label_weight": torch.ones(1), "ignore_index": -1, "sample_weight": torch.ones(2)}
     for name, value in options.items():
@@ -254,7 +254,7 @@ def test_options_of_labels_raise_with_breakpoints():
             rt.aum_loss(torch.zeros(2), breakpoints=bp, **{name: value})
 
 
-def test_settings_of_another_type_raise():
+def test_settings_of_the_wrong_type_raise():
     invalid = [
         (lambda: rt.AUMLoss("half"), "positive_share must be a number, got 'half'"),
         (lambda: rt.AUMLoss(label_weight=[1.0, 2.0]), "label_weight must be a tensor, got list"),
@@ -281,7 +281,7 @@ def test_aum_uses_one_thread_and_restores_the_number_of_threads(monkeypatch):
     before, requested = torch.get_num_threads(), []
     monkeypatch.setattr(torch, "set_num_threads", requested.append)
     rt.aum_loss(scores, target).backward()
-    # The check of labels, the forward pass and the backward pass.
+    # The check of labels, the forward pass and the backward pass each use one thread.
     assert requested == [1, before] * 3
     with pytest.raises(ValueError, match="target must be 0 or 1"):
         rt.aum_loss(scores, target + 5)

@@ -1,4 +1,4 @@
-"""Values and gradients of the losses, compared with the core and with definitions."""
+"""Values and gradients of the losses, compared with the core and with their definitions."""
 
 import itertools
 import math
@@ -19,7 +19,7 @@ weights = st.sampled_from([0.0, 0.5, 1.0, 3.0])
 
 @st.composite
 def batches(draw, max_size=9):
-    """Draw scores with many ties, labels of both classes, and perhaps weights."""
+    """Draw scores with many ties, labels of both classes, and optional weights."""
     n = draw(st.integers(2, max_size))
     target = draw(st.lists(st.integers(0, 1), min_size=n, max_size=n))
     target[:2] = [0, 1]
@@ -55,8 +55,8 @@ def pairs(target, weight=None):
 @given(batches(), st.sampled_from([0.0, 0.5, 1.0, 1e3]))
 def test_aum_of_labels_equals_the_core(batch, margin):
     scores, target, weight = batch
-    # Torch adds the margin with rounding, while the core compares exact sums: they have the same
-    # ties only if these sums are float64 numbers.
+    # Sorting uses rounded thresholds, and the core compares exact ones: both have the same
+    # ties only if thresholds are float64 numbers.
     scores = [round(1024 * max(min(score, 1e6), -1e6)) / 1024 for score in scores]
     bp = rp.ErrorBreakpoints.from_labels(target, sample_weight=weight, margin=margin)
     value, gradient = value_and_gradient(
@@ -115,7 +115,8 @@ def test_aum_of_many_rows_equals_the_core(kind):
     target = rng.random(50_000) < 0.03
     scores = rng.normal(size=target.size) + target
     if kind == "ties":
-        # Binary fractions: the core compares exact thresholds, torch rounded ones.
+        # Binary fractions have the same ties in the core, which compares exact thresholds,
+        # and in torch, which compares rounded ones.
         scores = np.round(8 * scores) / 8
     elif kind == "outliers":
         scores[:3] = 1e150, -1e150, 1e80
@@ -135,7 +136,7 @@ def test_aum_of_many_rows_equals_the_core(kind):
         np.testing.assert_allclose(gradient, rp.aum_gradient(bp, scores), atol=1e-12)
 
 
-def test_the_gradient_includes_the_share_of_the_level():
+def test_the_gradient_at_the_level_equals_a_hand_calculation():
     # By hand: positives at 0 and 2, a negative at 1, without margin. Thresholds are
     # 0, -1 and -2. From below, FP and FN are (0, 1), (0, 1/2), (1, 1/2), (1, 0), so
     # min(FP, FN) is 0, 0, 1/2, 0: AUM 1/2, and the gradient its change at each line.
@@ -175,7 +176,7 @@ def test_the_streaming_loss_is_additive_over_batches(batch, size):
     assert total == pytest.approx(whole, rel=1e-12)
 
 
-def test_the_threshold_gradient_balances_the_classes():
+def test_the_gradient_of_the_threshold_balances_the_classes():
     # Of four rows, one negative and one positive violate the margin. Each contributes the
     # inverse of the share of its class, divided by the four rows.
     loss = rt.AUMLoss(positive_share=0.2)
@@ -231,16 +232,16 @@ def test_the_smoothed_auc_equals_a_sum_over_pairs(batch, width):
 
 @pytest.mark.parametrize("max_fpr", [None, 0.05, 0.3])
 @pytest.mark.parametrize("width", [0.05, 0.5, 4.0])
-def test_the_grid_agrees_with_the_pairs(monkeypatch, width, max_fpr):
+def test_the_grid_agrees_with_the_sum_over_pairs(monkeypatch, width, max_fpr):
     rng = np.random.default_rng(1)
     target = torch.tensor(rng.random(3000) < 0.1)
     scores = rng.normal(size=3000) + target.numpy()
     args = (rt.smoothed_auc_loss, scores, target, width)
     on_grid = value_and_gradient(*args, max_fpr=max_fpr)
-    monkeypatch.setattr("rocpath.torch.pair_losses._FEW", 3000)
+    monkeypatch.setattr("rocpath.torch.pair_losses._FEW_ROWS", 3000)
     by_pairs = value_and_gradient(*args, max_fpr=max_fpr)
     assert on_grid[0] == pytest.approx(by_pairs[0], abs=1e-3)
-    # All cells except the last selected one.
+    # Gradients agree in all cells except the last selected one.
     error = np.abs(on_grid[1] - by_pairs[1]) / np.abs(by_pairs[1]).max()
     assert np.quantile(error, 0.95) < 0.02
 

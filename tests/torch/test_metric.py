@@ -31,7 +31,7 @@ def updated(metric, scores, target, *rest, size=64):
 
 
 @given(st.integers(0, 100), st.integers(1, 200))
-def test_the_metric_is_the_auc_of_all_batches(seed, size):
+def test_the_metric_equals_the_auc_of_all_batches(seed, size):
     scores, target = make_rows(seed=seed)
     metric = updated(rt.BinaryAUC(), scores, target, size=size)
     assert metric.compute().item() == rp.auc(
@@ -54,11 +54,11 @@ def test_calling_the_metric_returns_the_auc_of_the_batch():
     metric = rt.BinaryAUC()
     assert metric(torch.tensor([0.1, 0.8]), torch.tensor([0, 1])) == 1.0
     assert metric(torch.tensor([0.4, 0.3]), torch.tensor([0, 1])) == 0.0
-    # One of the four pairs is in the wrong order: a positive at 0.3, a negative at 0.4.
+    # One of the four pairs is in the wrong order: the positive at 0.3 and the negative at 0.4.
     assert metric.compute() == 0.75
 
 
-def test_weights_equal_repeated_rows_and_weight_zero_is_dropped():
+def test_weights_equal_repeated_rows_and_rows_with_zero_weight_are_dropped():
     scores, target = make_rows(60)
     weight = torch.arange(60) % 3
     metric = updated(rt.BinaryAUC(), scores, target, weight.double(), size=7)
@@ -68,7 +68,7 @@ def test_weights_equal_repeated_rows_and_weight_zero_is_dropped():
 
 
 @pytest.mark.parametrize("standardized", [False, True])
-def test_partial_auc(standardized):
+def test_partial_auc_equals_that_of_all_rows(standardized):
     scores, target = make_rows()
     metric = rt.BinaryAUC(0.1, standardized=standardized)
     bp = rp.ErrorBreakpoints.from_labels(target.numpy())
@@ -77,7 +77,7 @@ def test_partial_auc(standardized):
     assert computed == pytest.approx(expected, rel=1e-14)
 
 
-def test_interval_is_that_of_all_rows():
+def test_interval_equals_that_of_all_rows():
     scores, target = make_rows()
     interval = updated(rt.BinaryAUC(), scores, target).compute_interval(confidence=0.9)
     expected = rp.auc_interval(target.numpy(), scores.numpy(), confidence=0.9)
@@ -85,8 +85,8 @@ def test_interval_is_that_of_all_rows():
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
-def test_buckets_are_exact_for_short_floats(dtype):
-    # All finite values of the dtype, including both zeros and subnormal numbers.
+def test_buckets_are_exact_for_16_bit_floats(dtype):
+    # Scores are all finite values of the dtype, including both zeros and subnormal numbers.
     bits = torch.arange(-(2**15), 2**15, dtype=torch.int32).to(torch.int16)
     scores = bits.view(dtype)
     scores = scores[scores.isfinite()]
@@ -102,7 +102,7 @@ def test_buckets_are_exact_for_short_floats(dtype):
 def test_buckets_are_within_their_error_bound(seed, scale):
     rng = np.random.default_rng(seed)
     target = rng.random(3000) < 0.3
-    # Near 1, where a bucket is 2**-11 wide, so that it contains many scores.
+    # Scores are close together: near 1, a bucket is 2**-11 wide and contains many of them.
     scores = scale * (1.0 + 0.01 * (rng.normal(size=3000) + target))
     metric = rt.BinaryAUC(buckets=True)
     updated(metric, torch.tensor(scores), torch.tensor(target))
@@ -126,7 +126,7 @@ def test_rows_take_nine_bytes_without_weights():
 
 
 @pytest.mark.parametrize("buckets", [False, True])
-def test_merged_metrics_have_the_rows_of_both(buckets):
+def test_a_merged_metric_has_the_rows_of_both_metrics(buckets):
     scores, target = make_rows()
     one, two = (rt.BinaryAUC(buckets=buckets) for _ in range(2))
     updated(one, scores[:300], target[:300])
@@ -136,7 +136,7 @@ def test_merged_metrics_have_the_rows_of_both(buckets):
     assert one.compute() == both.compute()
 
 
-def test_states_keep_their_precision():
+def test_half_does_not_change_the_precision_of_scores():
     scores, target = make_rows()
     metric = updated(rt.BinaryAUC(), scores, target).half().to("cpu")
     assert torch.cat(list(metric.score)).dtype == torch.float64
@@ -180,7 +180,7 @@ def test_torchmetrics_collections_accept_the_metric():
         {"ours": rt.BinaryAUC(), "theirs": torchmetrics.AUROC(task="binary")}
     )
     assert isinstance(collection["ours"], torchmetrics.Metric)
-    # Probabilities, because torchmetrics applies a sigmoid to batches with other scores.
+    # Scores are probabilities, because torchmetrics applies a sigmoid to other scores.
     updated(collection, torch.sigmoid(scores), target.int())
     value = collection.compute()
     assert value["ours"].item() == pytest.approx(value["theirs"].item(), abs=1e-6)
@@ -285,7 +285,7 @@ def run_processes(block):
 
 
 @pytest.mark.parametrize("block", ["", WITHOUT_TORCHMETRICS], ids=["with", "without"])
-def test_two_processes_compute_the_auc_of_both(block):
+def test_two_processes_compute_the_auc_of_all_rows(block):
     if not block:
         pytest.importorskip("torchmetrics")
     rng = np.random.default_rng(0)
@@ -318,7 +318,7 @@ def test_without_torchmetrics_the_methods_are_the_same(tmp_path):
         assert len(other.score) == 4 and other.score[0].dtype == torch.float64
         other.reset()
         assert other.compute().isnan()
-        # A copy has rows of its own.
+        # A copy has its own rows.
         copied, restored = copy.deepcopy(metric), pickle.loads(pickle.dumps(metric))
         copied.update(torch.tensor([0.9, 0.0]), torch.tensor([0, 1]))
         assert metric.compute() == restored.compute() == 0.75

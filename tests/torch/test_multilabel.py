@@ -1,4 +1,4 @@
-"""Losses of several labels: each label on its own, then reduced."""
+"""Losses of several labels: computed for each label, then reduced."""
 
 import math
 
@@ -27,7 +27,7 @@ def make_batch(n=50, n_labels=4, seed=0):
 
 @each_loss
 @pytest.mark.parametrize("n", [50, 600, 9000])
-def test_each_label_equals_its_own_loss(loss, n):
+def test_the_loss_of_each_label_equals_the_loss_of_its_column(loss, n):
     scores, target = make_batch(n)
     each = loss(scores, target, reduction="none")
     columns = [loss(scores[:, k], target[:, k]) for k in range(4)]
@@ -68,7 +68,7 @@ def test_ignored_entries_do_not_count_and_may_be_nan(loss):
 
 
 @each_loss
-def test_row_weights_apply_to_all_labels(loss):
+def test_sample_weights_apply_to_all_labels(loss):
     scores, target = make_batch()
     weight = torch.rand(50, generator=torch.manual_seed(2))
     one = loss(scores, target, sample_weight=weight)
@@ -111,7 +111,7 @@ def test_the_streaming_loss_has_a_threshold_for_each_label():
     assert loss(scores, ignored)[0].item() == pytest.approx(expected.item())
 
 
-def test_a_list_of_one_share_is_a_single_label():
+def test_a_list_of_one_share_is_for_a_single_label():
     scores, target = make_batch()
     expected = rt.AUMLoss(0.5)(scores[:, 0], target[:, 0])
     loss = rt.AUMLoss([0.5])
@@ -148,7 +148,8 @@ def test_soft_labels_raise_with_a_remedy(loss):
 
 
 def test_the_remedy_for_soft_labels_works():
-    # Pass each row twice, with weights p and 1 - p: for p in {0, 1} this is the usual loss.
+    # Each row is passed twice, with weights p and 1 - p: for p of 0 or 1, this is the usual
+    # loss.
     scores, target = make_batch(20, 2)
     scores, target = scores[:, 0], target[:, 0].double()
     twice = torch.cat((scores, scores))

@@ -4,12 +4,13 @@ For monotone errors AUM is a minimum over the threshold c,
 
     AUM = min over c of  Σ fp_b max(0, c − T_b) + Σ tp_b max(0, T_b − c),
 
-attained at a weighted quantile of the thresholds T_b, which is called the level. On a CPU
-the core finds it in linear time; other devices sort the thresholds. With c as a parameter,
-the sum is a loss whose gradient is unbiased for any batch.
+attained at a weighted quantile of the thresholds T_b, called the level. On a CPU, the core
+finds it in linear time; other devices sort the thresholds. With c as a parameter, the sum
+is a loss whose gradient is unbiased for any batch.
 """
 
-# No postponed annotations here: torch inspects the types of an operator when it is defined.
+# Annotations are not postponed, because torch inspects the types of an operator when it is
+# defined.
 from collections.abc import Sequence
 from typing import Any
 
@@ -35,7 +36,7 @@ from rocpath.torch.batch import (
     single_thread,
 )
 
-_FEW = 8192  # number of rows up to which sorting all labels at once beats a loop over labels
+_FEW_ROWS = 8192  # up to which sorting all labels at once is faster than a loop over labels
 
 
 def aum_loss(
@@ -52,9 +53,9 @@ def aum_loss(
     """Compute the AUM of a batch.
 
     The gradient is the mean of the two one-sided derivatives. Value and gradient equal
-    those of :func:`rocpath.aum` and :func:`rocpath.aum_gradient`, including with ties. A
-    single label on a CPU takes linear time. Otherwise the thresholds (breakpoint minus
-    score) are rounded, which may create ties.
+    those of :func:`rocpath.aum` and :func:`rocpath.aum_gradient`, even for ties. A
+    single label on a CPU takes linear time. With several labels or on other devices,
+    thresholds (breakpoint minus score) may be rounded, which may create ties.
 
     Parameters
     ----------
@@ -64,7 +65,7 @@ def aum_loss(
         Labels 0 and 1, of any dtype. A batch of one class has loss 0 and gradient 0.
     margin : float
         Position of the breakpoints of labels: +margin for positives and -margin for
-        negatives. With 0 the loss has a trivial minimum, where all scores are equal.
+        negatives. With 0, the loss has a trivial minimum, where all scores are equal.
     sample_weight : Tensor of the shape of scores or (n_examples,), optional
         Weight of each example within its class.
     breakpoints : ErrorBreakpoints, optional
@@ -131,11 +132,11 @@ class AUMLoss(LabelLoss):
     ----------
     positive_share : float or sequence of float, optional
         Share of positives in the training set: one value, or one for each label. By
-        default the loss is :func:`aum_loss` of each batch and has no parameters.
+        default, the loss is :func:`aum_loss` of each batch and has no parameters.
     margin : float
         Position of the breakpoints, as in :func:`aum_loss`.
     label_weight, ignore_index, reduction
-        Same as for :func:`aum_loss`. With ``positive_share`` the reduction is over all
+        Same as for :func:`aum_loss`. With ``positive_share``, the reduction is over all
         labels with an entry in the batch.
 
     Examples
@@ -169,7 +170,7 @@ class AUMLoss(LabelLoss):
                 share_between("positive_share", one)
             share = torch.tensor(positive_share, dtype=torch.float64)
             self.register_buffer("_share", share, persistent=False)
-            # One threshold for each label, or one that all labels share.
+            # There is one threshold for each label, or one that all labels share.
             self.threshold = nn.Parameter(torch.zeros(share.shape))
 
     def forward(
@@ -231,14 +232,14 @@ def aum_of_labels(
         is_supported = score.device.type == "cpu" and bool(score.abs().max() < 0.1 * LARGEST_VALUE)
         if is_supported and score.ndim == 1:
             return _aum_by_core(batch, margin)
-        if is_supported and score.shape[-1] > _FEW:
+        if is_supported and score.shape[-1] > _FEW_ROWS:
             weights = [None] * len(score) if weight is None else weight
             labels = map(Batch, score, is_positive, weights)
             areas, slopes = zip(*(_aum_by_core(one, margin) for one in labels), strict=True)
             return torch.stack(areas), torch.stack(slopes)
-        # Many small batches, of several labels or networks, share one sort.
+        # Many small batches, from several labels or networks, share one sort.
         positive, negative = class_shares(batch)
-        # Several labels arrive transposed, which would slow down the search for ties.
+        # Several labels are transposed, which would slow down the search for ties.
         threshold = (torch.where(is_positive, margin, -margin) - score).contiguous()
         area, slope = _aum_by_sorting(threshold, negative, positive)
         is_finite = torch.isfinite(score).all(-1)
@@ -303,10 +304,10 @@ def _(info: Any, in_dims: Any, *arguments: Any) -> Any:
     return (area.reshape(shape[:-1]), slope.reshape(shape)), (0, 0)
 
 
-# Separate from the operators: torch.func does not support gradients that are
-# registered with a custom operator.
+# The gradient is defined separately, because torch.func does not support gradients that
+# are registered with a custom operator.
 class KnownGradient(torch.autograd.Function):
-    """Autograd function of an area with a precomputed, piecewise constant gradient."""
+    """Autograd function for an area with a precomputed, piecewise constant gradient."""
 
     generate_vmap_rule = True
 
@@ -324,7 +325,7 @@ class KnownGradient(torch.autograd.Function):
     def backward(ctx: Any, *grad: Any) -> Any:
         """Return the gradient with respect to the scores."""
         score, slope = ctx.saved_tensors
-        # This defines second derivatives, which are zero.
+        # The sum depends on the scores, so that second derivatives are defined; they are 0.
         if torch.is_grad_enabled():
             slope = slope + 0.0 * score
         with single_thread(slope.device):
@@ -332,7 +333,7 @@ class KnownGradient(torch.autograd.Function):
 
 
 def _aum_by_sorting(threshold: Tensor, fp: Tensor, tp: Tensor) -> tuple[Tensor, Tensor]:
-    """Compute AUM and its derivative in each prediction, along the last axis."""
+    """Compute AUM and its derivative with respect to each prediction, along the last axis."""
     ordered, order = threshold.sort(dim=-1)
     fp, tp = (one.expand_as(order).gather(-1, order) for one in (fp, tp))
     fp_sum = functional.pad(fp.cumsum(-1), (1, 0))
@@ -341,11 +342,12 @@ def _aum_by_sorting(threshold: Tensor, fp: Tensor, tp: Tensor) -> tuple[Tensor, 
     # The paper's sum (AUM_init): M_b times the gap between neighboring thresholds.
     area = (torch.minimum(fp_sum, fn_sum)[..., 1:-1] * ordered.diff(dim=-1)).sum(-1)
     # Tied lines form one group. A line moves below its group if its prediction increases,
-    # and above it if its prediction decreases; take the mean of both changes of min(FP, FN).
+    # and above it if its prediction decreases. The derivative is the mean of both changes
+    # of min(FP, FN).
     changes = []
     for is_above, sign in ((False, 1.0), (True, -1.0)):
-        place = torch.searchsorted(ordered, ordered, right=is_above)
-        fp_there, fn_there = fp_sum.gather(-1, place), fn_sum.gather(-1, place)
+        index = torch.searchsorted(ordered, ordered, right=is_above)
+        fp_there, fn_there = fp_sum.gather(-1, index), fn_sum.gather(-1, index)
         moved = torch.minimum(fp_there + sign * fp, fn_there - sign * tp)
         changes.append(sign * (moved - torch.minimum(fp_there, fn_there)))
     slope = 0.5 * (changes[0] + changes[1])

@@ -1,6 +1,7 @@
 """Validation of a batch of scores and binary labels, and the class shares of its rows."""
 
-# No postponed annotations here: torch inspects the types of an operator when it is defined.
+# Annotations are not postponed, because torch inspects the types of an operator when it is
+# defined.
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Literal, NamedTuple
@@ -14,7 +15,7 @@ Reduction = Literal["mean", "sum", "none"]
 
 _SOFT_LABELS = (
     "; AUC is not defined for soft labels: round them, or pass each row twice, with "
-    "targets 1 and 0 and with sample_weight p and 1 - p"
+    "targets 1 and 0 and sample_weight p and 1 - p"
 )
 
 
@@ -27,7 +28,7 @@ class LabelOptions(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """Scores, labels and optional weights in full precision, examples on the last axis.
+    """Scores, labels and optional weights in full precision, with examples on the last axis.
 
     The tensors are one-dimensional for a single label, and have shape
     (n_labels, n_examples) for several labels.
@@ -40,7 +41,7 @@ class Batch(NamedTuple):
 
 
 class LabelLoss(nn.Module):
-    """A loss function as a module, with its settings as attributes."""
+    """Loss function as a module, with its settings as attributes."""
 
     label_weight: Tensor | None
 
@@ -55,7 +56,7 @@ class LabelLoss(nn.Module):
         for name, value in settings.items():
             setattr(self, name, value)
         self._function, self._names = function, (*settings, "ignore_index", "reduction")
-        # Invalid settings raise here, not in the first training step.
+        # Invalid settings raise an error here, not in the first training step.
         function(torch.zeros(1), torch.zeros(1), **self._settings())
 
     def _settings(self) -> dict[str, Any]:
@@ -137,7 +138,7 @@ def checked_batch(
 
 
 def checked_scores(scores: Tensor) -> Tensor:
-    """Validate scores, and return them in full precision, examples on the last axis."""
+    """Validate scores, and return them in full precision with examples on the last axis."""
     _check_tensor("scores", scores)
     if not scores.is_floating_point():
         raise TypeError(f"scores must be floating-point, got {scores.dtype}.")
@@ -153,8 +154,8 @@ def checked_scores(scores: Tensor) -> Tensor:
 
 def full_precision(device: torch.device) -> torch.dtype:
     """Return float64, or float32 on devices without float64."""
-    # In float32, sums of a million shares would lose the small ones; but Apple's GPUs
-    # do not support float64.
+    # In float32, sums of a million shares would lose the small ones, but Apple's GPUs do
+    # not support float64.
     return torch.float32 if device.type == "mps" else torch.float64
 
 
@@ -170,7 +171,7 @@ def class_shares(batch: Batch) -> tuple[Tensor, Tensor]:
         weights = [one * batch.weight for one in weights]
     totals = [weight.sum(-1, keepdim=True) for weight in weights]
     has_both = (totals[0] > 0) & (totals[1] > 0)
-    # No branches on values, which `torch.compile` and vmap do not support.
+    # There are no branches on values, which `torch.compile` and `vmap` do not support.
     positive, negative = (
         weight * (has_both / torch.where(has_both, total, torch.ones_like(total)))
         for weight, total in zip(weights, totals, strict=True)
@@ -186,7 +187,7 @@ def like_scores(loss: Tensor, scores: Tensor) -> Tensor:
 
 def nan_unless_finite(loss: Tensor, score: Tensor) -> Tensor:
     """Return the loss, or NaN with a NaN gradient if a score is not finite."""
-    # 0 times NaN or infinity is NaN. A loss of 0 would hide a diverging network.
+    # Zero times NaN or infinity is NaN. A loss of 0 would hide a diverging network.
     return loss * (1.0 + (0.0 * score.detach()).sum(-1))
 
 
@@ -195,7 +196,7 @@ def single_thread(device: torch.device) -> Iterator[None]:
     """Run torch's CPU operators on one thread.
 
     Each operator ends with a barrier, where OpenMP threads spin until the last one has
-    finished. On a busy machine one of them often waits for a core. With three other
+    finished. On a busy machine, one of them often waits for a core. With three other
     processes on two cores, about thirty operators on a million scores took 413 ms on two
     threads and 91 ms on one; on an idle machine they took 19 and 23 ms. The number of
     threads of compiled code does not change.
@@ -253,7 +254,7 @@ def _examples_last(column: Tensor) -> Tensor:
 
 
 def check_all(rule: str, tensor: Tensor, is_valid: Tensor, remedy: str = "") -> None:
-    """Raise an error with the first entry that is not valid."""
+    """Raise an error for the first invalid entry."""
     if not bool(is_valid.all()):
         first = (~is_valid).nonzero()[0].tolist()
         value = tensor[tuple(first)].item()

@@ -1,10 +1,11 @@
 """Certified globally best steps for one layer of a ReLU network, by branch and bound.
 
-On a window of steps, a chord of P minus a tangent of Q bounds a prediction P - Q from
-above, and a tangent of P minus a chord of Q bounds it from below. With upper lines for
-positives and lower lines for negatives, AUC is at least and AUM at most that of the
-network. The exact searches for lines therefore bound each window, and windows are split
-until the best bound is attained.
+A prediction is a difference P - Q of convex functions of the step. On a window of steps, a
+chord of P minus a tangent of Q bounds it from above, and a tangent of P minus a chord of Q
+bounds it from below. With upper bounds for positives and lower bounds for negatives, AUC
+is at least and AUM at most that of the network. These bounds are lines, so exact line
+searches bound the objective on each window. Windows are split until the best bound is
+attained.
 """
 
 from __future__ import annotations
@@ -49,9 +50,9 @@ def certified_step(
     Parameters
     ----------
     network : nn.Sequential
-        Network with one output. From ``layer`` on it must alternate between ``nn.Linear``
-        and ``nn.ReLU``; before it, any modules are allowed. It is evaluated in evaluation
-        mode and in float64, and is not modified.
+        Network with one output. From ``layer`` on, it must alternate between ``nn.Linear``
+        and ``nn.ReLU``; before ``layer``, any modules are allowed. The network is run in
+        evaluation mode and in float64, and is not modified.
     layer : nn.Linear
         Layer of the network whose parameters change.
     X : Tensor, shape (n_examples, ...)
@@ -65,21 +66,21 @@ def certified_step(
     tol : float
         Absolute tolerance of the metric: no step is better by more than this.
     max_step : float, optional
-        Largest step. By default it is infinite for the last layer. For other layers it is
+        Maximum step. By default, it is infinite for the last layer. For other layers, it is
         2**20 times the ratio of the largest parameter of the layer to the largest entry of
-        the direction: beyond it the parameters are a multiple of the direction, up to
-        a relative error of one millionth.
+        the direction: beyond this step, the parameters are a multiple of the direction, up
+        to a relative error of one millionth.
 
     Returns
     -------
     BestStep
         ``value`` is the metric of a forward pass in float64 at ``step``. No step has a
         smaller AUM, and no float64 step a larger AUC, than ``bound``. For AUM and a hidden
-        layer this holds in exact arithmetic. For AUC, and in the last layer, predictions
+        layer, this holds in exact arithmetic. For AUC, and in the last layer, predictions
         between two kinks are lines with float64 coefficients, as in `best_auc_step`; pairs
         that are closer than the rounding errors of these coefficients may be ordered
         differently. ``is_global`` is True if the bound is within ``tol`` of the value; it is
-        False only where predictions coincide, or are closer than their rounding errors.
+        False only if predictions coincide, or are closer than their rounding errors.
         ``interval`` is a range of steps around ``step`` in which no predictions cross and
         none has a kink; for AUM, it is the step itself.
 
@@ -117,9 +118,9 @@ def layer_path(
 ) -> StepPath:
     """Compute AUM and AUC along a direction of one layer, at every crossing and kink.
 
-    Between two kinks predictions are lines, which `sweep` handles exactly, up to the
+    Between two kinks, predictions are lines, which `sweep` handles exactly, up to the
     rounding of the predictions at a kink. The number of rows of the path grows with the
-    square of the number of examples, so this is suitable for hundreds of examples.
+    square of the number of examples, so this function is meant for hundreds of examples.
 
     Parameters
     ----------
@@ -166,7 +167,7 @@ def layer_path(
 
 
 class _Window(NamedTuple):
-    """A range of steps: lines at its start, the kinks inside, and the bound on its objective."""
+    """Range of steps, with the lines at its start, its kinks, and a bound on the objective."""
 
     low: float
     high: float
@@ -178,7 +179,7 @@ class _Window(NamedTuple):
 
     @property
     def split(self) -> float | None:
-        """The step at which to split, or None if that would not improve the bound."""
+        """Step at which to split, or None if a split would not improve the bound."""
         kink = self.kinks.step
         if kink.size == 0 or np.nextafter(self.low, self.high) == self.high:
             return None
@@ -211,7 +212,7 @@ class _Search:
         self._best_objective, self._best_step = -np.inf, 0.0
 
     def run(self) -> BestStep:
-        """Split the window with the best bound until it is attained or cannot be split."""
+        """Split windows until the best bound is attained or its window cannot be split."""
         queue: list[tuple[float, int, _Window]] = []
         windows, n_windows = [_Window(0.0, self._max_step, *self._ray[:2])], 0
         bounded = self._bounded_auc if self._is_auc else self._bounded_aum
@@ -229,7 +230,7 @@ class _Search:
             windows = self._halves(heapq.heappop(queue)[2], split)
 
     def _evaluate(self, step: float) -> float:
-        """Return the objective of a forward pass, and remember the best one."""
+        """Return the objective of a forward pass, and record the best one so far."""
         scores = self._moved.scores(step)
         objective = auc(self._bp, scores) if self._is_auc else -aum(self._bp, scores)
         if objective > self._best_objective:
@@ -237,7 +238,7 @@ class _Search:
         return objective
 
     def _bounded_auc(self, window: _Window) -> _Window:
-        """Add the bound of a window and the step that attains it."""
+        """Return the window with its bound on AUC and the step that attains it."""
         intercept, slope, has_kink = self._relaxed(window)
         tolerance = self._inner_tolerance(window, intercept, slope)
         best = _core.best_auc_step_along(
@@ -256,7 +257,7 @@ class _Search:
         return window._replace(bound=float(bound), step=best["step"], interval=best["interval"])
 
     def _bounded_aum(self, window: _Window) -> _Window:
-        """Add the bound of a window and the step that attains it."""
+        """Return the window with its bound on AUM and the step that attains it."""
         intercept, slope, _ = self._relaxed(window)
         low, high = window.low, window.high
         start = intercept + slope * low
@@ -265,7 +266,7 @@ class _Search:
         lines = Lines.from_predictions(self._bp, start, slope)
         width = None if np.isinf(high) else np.nextafter(high - low, np.inf)
         least = best_aum_step(lines, max_step=width)
-        # Between two float64 steps AUM may be smaller, by no more than its slope allows.
+        # Between two float64 steps, AUM may be smaller, by at most its slope times the gap.
         largest_slope = np.sum(abs(lines.slope) * (lines.fp_diff - lines.fn_diff))
         smallest = least.value * (1.0 - 2.0**-40) - largest_slope * np.spacing(least.step)
         step = min(low + least.step, high)
@@ -273,9 +274,9 @@ class _Search:
         return window._replace(bound=-max(float(smallest), 0.0), step=step)
 
     def _inner_tolerance(self, window: _Window, intercept: Vector, slope: Vector) -> float:
-        """Return the tolerance of a search over lines, a fraction of the lines' error.
+        """Return the tolerance of a line search, a fraction of the error of its lines.
 
-        With kinks it does not depend on ``tol``, so that a smaller ``tol`` only continues
+        With kinks, it does not depend on ``tol``, so that a smaller ``tol`` only continues
         the same search.
         """
         if not self._has_kinks:
@@ -291,7 +292,8 @@ class _Search:
         """Return lines above positives and below negatives, and whether rows have kinks."""
         low, high, lines, kinks = window[:4]
         kink, bend = np.clip(kinks.step, low, high), kinks.slope_change
-        # The fractions of a bend in the slopes of the chord and of the tangent at the middle.
+        # Fractions of each bend that are part of the slopes of the chord and of the tangent
+        # at the middle of the window.
         if np.isinf(high):
             chord, tangent = np.ones(kink.size), kink <= low
         else:
@@ -325,7 +327,7 @@ class _Search:
         return intercept, slope, n_kinks > 0
 
     def _halves(self, window: _Window, step: float) -> list[_Window]:
-        """Split a window; a kink at the split is in both halves, because it is rounded."""
+        """Split a window; a kink at the split is in both halves, because its step is rounded."""
         kinks = window.kinks
         first, last = (np.searchsorted(kinks.step, step, side) for side in ("left", "right"))
         lines = window.lines.after(kinks.take(slice(first)))
@@ -341,10 +343,10 @@ class _Search:
             return step, step
         if step == window.step and not self._has_kinks:
             return window.interval
-        place = int(np.searchsorted(kinks.step, step, side="right"))
-        low = kinks.step[place - 1] if place else 0.0
-        high = kinks.step[place] if place < kinks.step.size else np.inf
-        intercept, slope = self._ray.lines.after(kinks.take(slice(place)))
+        n_passed = int(np.searchsorted(kinks.step, step, side="right"))
+        low = kinks.step[n_passed - 1] if n_passed else 0.0
+        high = kinks.step[n_passed] if n_passed < kinks.step.size else np.inf
+        intercept, slope = self._ray.lines.after(kinks.take(slice(n_passed)))
         prediction = intercept + slope * step
         order = np.argsort(prediction)
         with np.errstate(all="ignore"):

@@ -1,4 +1,4 @@
-"""AUC as a metric over batches, epochs and processes."""
+"""AUC as a metric that is accumulated over batches and processes."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ try:
 except ImportError:
     from rocpath.torch.plain_metric import Metric  # type: ignore[assignment]
 
-# Keeps the sign, the exponent and eleven mantissa bits of a float32, which is enough to
-# represent float16 and bfloat16.
+# The remaining bits of a float32 are the sign, the exponent and eleven mantissa bits, which
+# are enough to represent float16 and bfloat16.
 _BITS_DROPPED = 12
 _N_BUCKETS = 2 ** (32 - _BITS_DROPPED)
 
 
 class BinaryAUC(Metric):
-    """Compute the exact AUC of all batches, with ties counted as one half.
+    """Exact AUC over all batches, with ties counted as one half.
 
-    If torchmetrics is installed this is a :class:`torchmetrics.Metric`, which
+    If torchmetrics is installed, this is a :class:`torchmetrics.Metric`, which
     ``MetricCollection`` and Lightning's ``self.log`` accept; otherwise it has the same
     methods: ``update``, ``compute``, ``reset``, ``forward``, ``merge_state``, ``to``
     and ``state_dict``. In a distributed run, ``compute`` returns the AUC of all
@@ -39,7 +39,7 @@ class BinaryAUC(Metric):
     Parameters
     ----------
     max_fpr : float, optional
-        Largest false positive rate of the partial AUC; by default the full AUC.
+        Maximum false positive rate of the partial AUC. The default is the full AUC.
     standardized : bool
         Whether to rescale the partial AUC so that 0.5 is chance and 1 is perfect, as
         scikit-learn and torchmetrics do.
@@ -90,7 +90,8 @@ class BinaryAUC(Metric):
                 self.add_state(name, zeros, dist_reduce_fx="sum")
         else:
             self.add_state("score", [], dist_reduce_fx="cat")
-            # The weight, with a minus sign for negatives: one byte per example without weights.
+            # Weights have a minus sign for negatives. Without weights, this takes one byte
+            # per example.
             self.add_state("signed_weight", [], dist_reduce_fx="cat")
 
     def update(self, scores: Tensor, target: Tensor, sample_weight: Tensor | None = None) -> None:
@@ -103,7 +104,7 @@ class BinaryAUC(Metric):
         target : Tensor of the shape of scores
             Labels 0 and 1, of any dtype.
         sample_weight : Tensor of the shape of scores, optional
-            Weights of the examples. Examples of weight 0 are dropped.
+            Weights of the examples. Examples with weight 0 are dropped.
         """
         batch = checked_batch(scores, target, sample_weight)
         if batch.score.ndim > 1:
@@ -188,7 +189,7 @@ class BinaryAUC(Metric):
         val : float or sequence of float, optional
             Values to plot. The default is the result of ``compute``.
         ax : Axes, optional
-            Axes to draw in. By default a new figure is created.
+            Axes to plot on. By default, a new figure is created.
 
         Returns
         -------
@@ -227,6 +228,6 @@ class BinaryAUC(Metric):
 
 
 def _concatenate(state: Any) -> Tensor:
-    # After synchronization torchmetrics holds one tensor instead of a list.
+    # After synchronization, torchmetrics holds one tensor instead of a list.
     tensors = [state] if isinstance(state, Tensor) else state
     return torch.cat([one.cpu() for one in tensors]) if tensors else torch.zeros(0)

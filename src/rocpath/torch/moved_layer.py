@@ -1,10 +1,10 @@
-"""One linear layer of a ReLU network that moves along a direction, and its predictions.
+"""Predictions of a ReLU network as functions of a step along a direction of one layer.
 
-The layer moves by ``step * direction``. Its outputs are lines in the step, a ReLU
-bends a line where it crosses zero, and later layers add such functions. A prediction is
-therefore a line at step 0 and a list of kinks, at which the line changes. With upward
-bends in P and downward bends in Q, it is a difference P - Q of two convex functions,
-whatever the depth of the network and the signs of its weights.
+The parameters of the layer change by ``step * direction``. Its outputs are linear in the
+step, a ReLU bends a line where it crosses zero, and later layers add such functions. A
+prediction is therefore a line at step 0 and a list of kinks, at which the line changes.
+With upward bends in P and downward bends in Q, it is a difference P - Q of two convex
+functions, regardless of the depth of the network and the signs of its weights.
 """
 
 from __future__ import annotations
@@ -24,13 +24,14 @@ from rocpath.arguments import check_count, positive_labels
 
 Vector = NDArray[np.float64]
 
-_CHUNK = 2**20  # number of lines of inner layers in memory at once
-_BATCH_SIZE = 1024  # rows per forward pass of the modules before the layer
-_WITHOUT_EFFECT = (nn.Identity, nn.Dropout, nn.Flatten)  # on a matrix, in evaluation mode
+_CHUNK = 2**20  # number of lines of inner layers that are in memory at once
+_BATCH_SIZE = 1024  # number of rows per forward pass of the modules before the layer
+# Modules that do not change a matrix in evaluation mode.
+_WITHOUT_EFFECT = (nn.Identity, nn.Dropout, nn.Flatten)
 
 
 class Layer(NamedTuple):
-    """Weights and biases of a linear layer; a ReLU follows, unless it is the last."""
+    """Weights and biases of a linear layer; a ReLU follows unless it is the last layer."""
 
     weight: NDArray[np.float64]
     bias: Vector
@@ -41,7 +42,7 @@ class Kinks(NamedTuple):
 
     step: NDArray[Any]
     row: NDArray[Any]
-    intercept: NDArray[Any]  # of the line after the kink
+    intercept: NDArray[Any]  # intercept of the line after the kink
     slope: NDArray[Any]
     intercept_change: NDArray[Any]
     slope_change: NDArray[Any]
@@ -52,13 +53,13 @@ class Kinks(NamedTuple):
 
 
 class RowLines(NamedTuple):
-    """The line of each prediction."""
+    """Intercept and slope of the line of each prediction."""
 
     intercept: NDArray[Any]
     slope: NDArray[Any]
 
     def after(self, kinks: Kinks) -> RowLines:
-        """Return the lines after further kinks, which the last kink of each row defines."""
+        """Return the lines after the given kinks; the last kink of a row defines its line."""
         intercept, slope = self.intercept.copy(), self.slope.copy()
         intercept[kinks.row], slope[kinks.row] = kinks.intercept, kinks.slope
         return RowLines(intercept, slope)
@@ -69,7 +70,7 @@ class Ray(NamedTuple):
 
     lines: RowLines  # just after step 0
     kinks: Kinks
-    # Bounds on the rounding errors of intercept and slope of any line of a row.
+    # Bounds on the rounding errors of the intercept and slope of any line of a row.
     intercept_error: NDArray[Any]
     slope_error: NDArray[Any]
 
@@ -116,7 +117,7 @@ class MovedLayer:
 
     @property
     def default_max_step(self) -> float:
-        """The step beyond which the layer is nearly a multiple of its direction."""
+        """Step beyond which the parameters are nearly a multiple of the direction."""
         if len(self.layers) == 1:
             return np.inf
         largest, change = (
@@ -137,7 +138,7 @@ class MovedLayer:
             for layer in (layers[0], self.direction)
         )
         if len(layers) == 1:
-            # As in the searches for lines, these float64 lines are exact by definition.
+            # As in line searches, these float64 lines are exact by definition.
             kinks = Kinks(np.empty(0), np.empty(0, dtype=np.intp), *np.empty((4, 0)))
             lines = RowLines(intercept[:, 0], slope[:, 0])
             return Ray(lines, kinks, np.zeros(n_rows), np.zeros(n_rows))
@@ -145,13 +146,13 @@ class MovedLayer:
         segments = _Segments(np.arange(n_rows), starts, ends, intercept, slope)
         # Inner layers hold all lines of a row for each of its kinks.
         size = max(1, _CHUNK // slope.shape[1] ** min(len(layers) - 1, 2))
-        parts = []
+        found = []
         for begin in range(0, n_rows, size):
             chunk = _Segments(*(column[begin : begin + size] for column in segments))
-            parts.append(_sum_of_units(_through_layers(chunk, layers[1:-1]), layers[-1]))
+            found.append(_sum_of_units(_through_layers(chunk, layers[1:-1]), layers[-1]))
         lines, kinks = (
-            kind(*map(np.concatenate, zip(*some, strict=True)))
-            for kind, some in zip((RowLines, Kinks), zip(*parts, strict=True), strict=True)
+            kind(*map(np.concatenate, zip(*chunks, strict=True)))
+            for kind, chunks in zip((RowLines, Kinks), zip(*found, strict=True), strict=True)
         )
         n_kinks = np.bincount(kinks.row, minlength=1).max()
         errors = (error[source] for error in self._rounding_errors(n_kinks))
@@ -190,7 +191,7 @@ class MovedLayer:
 
 
 class _Segments(NamedTuple):
-    """Ranges of steps in which the inputs of a ReLU are lines."""
+    """Ranges of steps in which the inputs of a ReLU layer are linear."""
 
     row: NDArray[Any]
     low: NDArray[Any]
@@ -202,7 +203,8 @@ class _Segments(NamedTuple):
         """Return the step at which each unit crosses zero; NaN or infinite if it does not."""
         with np.errstate(all="ignore"):
             step = -self.intercept / self.slope
-        step[(step == 0) & (self.intercept != 0)] = 5e-324  # underflow is not a kink at 0
+        # A quotient that underflows is not a kink at 0.
+        step[(step == 0) & (self.intercept != 0)] = 5e-324
         return step
 
     def is_active(self, zero: NDArray[Any]) -> NDArray[Any]:
@@ -271,7 +273,7 @@ def _sum_of_units(segments: _Segments, last: Layer) -> tuple[RowLines, Kinks]:
         table[place] = change
         return table.cumsum(axis=1)[place]
 
-    # Without a moving unit the line is constant: its ties with other rows are exact.
+    # Without a moving unit, the line is constant, and its ties with other rows are exact.
     constant = np.where(is_active & ~is_moving, segments.intercept * weight, 0.0).sum(axis=1)
     is_constant = sums(is_moving.astype(np.float64), 0.0) == 0
     moving = sums(segments.intercept * weight, last.bias[0])
@@ -294,16 +296,16 @@ def _split_network(network: nn.Module, layer: nn.Linear) -> tuple[list[nn.Module
     modules = list(_leaves(network))
     if not isinstance(layer, nn.Linear):
         raise TypeError(f"layer must be an nn.Linear, got {type(layer).__name__}.")
-    places = [place for place, module in enumerate(modules) if module is layer]
-    if len(places) != 1:
+    positions = [k for k, module in enumerate(modules) if module is layer]
+    if len(positions) != 1:
         raise ValueError(
             "layer must occur exactly once in network, which must be an nn.Sequential, got "
-            f"{len(places)} times."
+            f"{len(positions)} times."
         )
-    before, after = modules[: places[0]], modules[places[0] :]
+    before, after = modules[: positions[0]], modules[positions[0] :]
     after = [module for module in after if not isinstance(module, _WITHOUT_EFFECT)]
-    for place, module in enumerate(after):
-        expected = nn.ReLU if place % 2 else nn.Linear
+    for k, module in enumerate(after):
+        expected = nn.ReLU if k % 2 else nn.Linear
         if not isinstance(module, expected):
             raise ValueError(
                 "network must alternate between nn.Linear and nn.ReLU from layer on, got "
@@ -334,7 +336,7 @@ def _checked_direction(layer: nn.Linear, direction: Sequence[Tensor]) -> Layer:
 
 
 def _float64(name: str, parameters: Iterable[Tensor]) -> Layer:
-    """Return a weight and a bias (zeros if there is none), or raise if not finite."""
+    """Return a weight and a bias (zeros if there is none), and check that they are finite."""
     weight, *bias = (one.detach().cpu().double().numpy() for one in parameters)
     layer = Layer(weight, bias[0] if bias else np.zeros(len(weight)))
     if not all(np.isfinite(one).all() for one in layer):
@@ -344,7 +346,7 @@ def _float64(name: str, parameters: Iterable[Tensor]) -> Layer:
 
 def _outputs(modules: list[nn.Module], X: Tensor) -> NDArray[np.float64]:
     """Return the outputs of the modules in float64."""
-    # A copy: the modes, buffers and dtypes of the network itself must not change.
+    # Modules are copied, so that the modes, buffers and dtypes of the network do not change.
     first_part = copy.deepcopy(nn.Sequential(*modules)).cpu().double().eval()
     with torch.no_grad():
         batches = [first_part(rows.cpu().double()) for rows in X.detach().split(_BATCH_SIZE)]

@@ -10,10 +10,10 @@ and the sum of squares A become
 All terms have the same sign, so there is no cancellation, however far the scores are
 from zero.
 
-Smoothed AUC and partial AUC take linear time. The loss of a pair is the normal
-distribution function of its score difference divided by a width. For small batches it is
-summed over pairs. For large batches the scores of each class are binned on a grid, on
-which the distribution of the negatives is smoothed.
+Smoothed AUC and partial AUC take linear time. The loss of a pair whose positive score is
+larger by d is Φ(-d / width), where Φ is the normal distribution function. For small
+batches, it is summed over pairs. For large batches, the scores of each class are binned on
+a grid, on which the distribution of the negatives is smoothed.
 """
 
 import math
@@ -33,7 +33,7 @@ from rocpath.torch.batch import (
     nan_unless_finite,
 )
 
-_FEW = 256  # number of rows up to which a sum over pairs is faster than a grid
+_FEW_ROWS = 256  # up to which a sum over pairs is faster than a grid
 _CELLS = 8192  # number of cells of the grid, which spans about 1,000 widths
 _CELLS_IN_WIDTH = 8  # keeps the loss within 0.001 of the sum over pairs
 _KERNEL_CELLS = 5 * _CELLS_IN_WIDTH  # distance beyond which the normal density is below 2e-6
@@ -93,7 +93,7 @@ def pairwise_squared_hinge(
         gap = position[..., :-1] - position[..., 1:]
         start = position.new_zeros((*position.shape[:-1], 1))
         above = negative.gather(-1, order).cumsum(-1)[..., :-1]
-        # B and A of the recursion above, as cumulative sums that autograd differentiates.
+        # B and A (see the module docstring) are cumulative sums, which autograd supports.
         distance = torch.cat((start, (above * gap).cumsum(-1)), dim=-1)
         both = distance[..., :-1] + distance[..., 1:]
         square = torch.cat((start, (gap * both).cumsum(-1)), dim=-1)
@@ -161,8 +161,8 @@ def smoothed_auc_loss(
     width : float
         Standard deviation of the smoothing, in the units of the scores.
     max_fpr : float, optional
-        Largest false positive rate of the partial AUC, which compares positives with
-        the highest-scoring negatives only. The area is divided by ``max_fpr``.
+        Maximum false positive rate of the partial AUC, which compares positives only
+        with the highest-scoring negatives. The area is divided by ``max_fpr``.
     sample_weight : Tensor of the shape of scores or (n_examples,), optional
         Weight of each example within its class.
     label_weight : Tensor, shape (n_labels,), optional
@@ -195,7 +195,7 @@ def smoothed_auc_loss(
     options = LabelOptions(label_weight, ignore_index, reduction)
 
     def compute(batch: Batch) -> Tensor:
-        wrong = _wrong_pairs if batch.score.shape[-1] <= _FEW else _wrong_on_grid
+        wrong = _wrong_pairs if batch.score.shape[-1] <= _FEW_ROWS else _wrong_on_grid
 
         def of_label(score: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
             if max_fpr is not None:
@@ -217,7 +217,7 @@ class SmoothedAUCLoss(LabelLoss):
     width : float
         Standard deviation of the smoothing, in the units of the scores.
     max_fpr : float, optional
-        Largest false positive rate of the partial AUC.
+        Maximum false positive rate of the partial AUC.
     label_weight, ignore_index, reduction
         Same as for :func:`smoothed_auc_loss`.
 
@@ -262,8 +262,8 @@ def _wrong_pairs(score: Tensor, positive: Tensor, negative: Tensor, width: float
 def _wrong_on_grid(score: Tensor, positive: Tensor, negative: Tensor, width: float) -> Tensor:
     low, high = score.detach().nan_to_num(0.0, 0.0, 0.0).aminmax()
     cell = (high - low) / (_CELLS - 2 * _KERNEL_CELLS - 2)
-    # A wide range of scores gets larger cells, hence a larger width, instead of more
-    # memory.
+    # A wide range of scores gets larger cells, and therefore a larger width, instead of
+    # more memory.
     cell = cell.clamp(min=width / _CELLS_IN_WIDTH)
     position = (score.nan_to_num(0.0, 0.0, 0.0) - 0.5 * (low + high)) / cell
     position = position + 0.5 * _CELLS

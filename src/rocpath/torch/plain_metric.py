@@ -1,4 +1,4 @@
-"""A minimal replacement for `torchmetrics.Metric`, for use without torchmetrics."""
+"""Minimal replacement for `torchmetrics.Metric`, for use without torchmetrics."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from torch import distributed as dist
 
 
 class Metric(nn.Module):
-    """Keep the state of a metric, and combine it over batches and processes.
+    """Base class of metrics whose states are combined over batches and processes.
 
     A state is a list of tensors, which are concatenated, or a tensor, which is summed. A
     subclass defines ``update`` and ``compute``.
@@ -24,7 +24,7 @@ class Metric(nn.Module):
     _compute_own: Any
 
     def __init_subclass__(cls) -> None:
-        """Make ``compute`` return the result of all processes, as in torchmetrics."""
+        """Make ``compute`` return the result over all processes, as in torchmetrics."""
         super().__init_subclass__()
         compute = cls.compute
 
@@ -46,12 +46,12 @@ class Metric(nn.Module):
 
     @property
     def metric_state(self) -> dict[str, Any]:
-        """The states by name."""
+        """States by name."""
         return {name: getattr(self, name) for name in self._defaults}
 
     @property
     def device(self) -> torch.device:
-        """The device of the states."""
+        """Device of the states."""
         devices: list[torch.device] = []
         for state in self.metric_state.values():
             _each(lambda tensor: devices.append(tensor.device), state)
@@ -72,7 +72,7 @@ class Metric(nn.Module):
         return value
 
     def merge_state(self, incoming: Metric | dict[str, Any]) -> None:
-        """Add the batches of another metric, or of its ``metric_state``."""
+        """Add the batches of another metric, given as a metric or its ``metric_state``."""
         state = incoming.metric_state if isinstance(incoming, Metric) else incoming
         for name, other in state.items():
             setattr(self, name, other + getattr(self, name))
@@ -97,7 +97,7 @@ class Metric(nn.Module):
         return self.metric_state
 
     def set_extra_state(self, state: dict[str, Any]) -> None:
-        """Restore the states of a ``state_dict``."""
+        """Restore the states from a ``state_dict``."""
         for name, value in state.items():
             setattr(self, name, value)
 
@@ -105,7 +105,7 @@ class Metric(nn.Module):
         raise ImportError("plot requires torchmetrics.")
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Any:
-        # Change the device, but not the dtype: scores would be rounded in float16.
+        # The device changes, but not the dtype: float16 would round the scores.
         device = fn(torch.empty(0)).device
         for name, state in self.metric_state.items():
             setattr(self, name, _each(lambda tensor: tensor.to(device), state))
