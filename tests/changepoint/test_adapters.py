@@ -50,9 +50,9 @@ def assert_same_errors(found, expected, *, least):
 
 
 @pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("place", range(2))
-def test_exact_ruptures_searches_have_the_same_label_errors(seed, place):
-    detector = list(detectors())[place]
+@pytest.mark.parametrize("index", range(2))
+def test_exact_ruptures_searches_have_the_same_label_errors(seed, index):
+    detector = list(detectors())[index]
     (x,) = steps(seed)
     expected = cp.errors_by_penalty(x, LABELS, max_changes=8)
     found = detector_errors(detector, x, LABELS, max_changes=8)
@@ -91,7 +91,7 @@ def test_searches_without_a_penalized_cost_raise():
     fpop = pytest.importorskip("skchange.detectors").FPOP()
     # Dynp has no penalty, Binseg is not exact, and FPOP does not expose its cost.
     for detector in (ruptures.Dynp(model="l2"), ruptures.Binseg(model="l2"), fpop):
-        with pytest.raises(TypeError, match="must be Pelt or KernelCPD of ruptures, or a"):
+        with pytest.raises(TypeError, match="must be Pelt or KernelCPD from ruptures, or a"):
             detector_segmentation(detector, [1.0, 2.0, 3.0], 1.0)
 
 
@@ -129,7 +129,7 @@ def test_penalties_are_learned_for_the_search_and_used_by_it(make):
 
 
 def test_objects_that_are_not_detectors_raise():
-    with pytest.raises(TypeError, match="must be Pelt or KernelCPD of ruptures, or a"):
+    with pytest.raises(TypeError, match="must be Pelt or KernelCPD from ruptures, or a"):
         detector_errors(object(), [1, 2, 3], cp.Labels([0], [2], ["no_change"]))
     with pytest.raises(ValueError, match="max_changes must be an integer of at least 1"):
         detector_errors(pelt(), [1, 2, 3], LABELS, max_changes=0)

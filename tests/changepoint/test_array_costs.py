@@ -21,7 +21,7 @@ def weights_for(n, seed):
 
 @st.composite
 def label_rows(draw, n):
-    """Draw labels of n observations that do not overlap."""
+    """Draw non-overlapping labels for n observations."""
     ends = sorted(draw(st.sets(st.integers(0, n - 1), min_size=2, max_size=5)))
     kinds = st.sampled_from(["no_change", "one_change", "at_least_one_change", None])
     rows = [(a, b, draw(kinds)) for a, b in pairwise(ends)]

@@ -82,7 +82,8 @@ def test_optimum_equals_that_of_a_general_solver():
     X, y = problem()
     alpha = 0.1
 
-    def objective(v):  # positive and negative parts, so that it is smooth
+    def objective(v):
+        # Coefficients are split into positive and negative parts, so that this is smooth.
         w = v[1:6] - v[6:]
         return loss(X, y, w, v[0]) + alpha * v[1:].sum()
 

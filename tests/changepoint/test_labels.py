@@ -56,11 +56,11 @@ def test_errors_do_not_depend_on_the_units_of_positions(case):
     labels = cp.Labels(ends[:-1], ends[1:], kinds)
     if ends[-2] >= n - 1:
         return
-    moved = cp.Labels(np.array(ends[:-1]) * 10 + 1000, np.array(ends[1:]) * 10 + 1000, kinds)
+    scaled = cp.Labels(np.array(ends[:-1]) * 10 + 1000, np.array(ends[1:]) * 10 + 1000, kinds)
     plain = cp.label_errors(models, labels, n=n)
-    renamed = cp.label_errors(models, moved, position=position)
-    assert renamed.fp.tolist() == plain.fp.tolist()
-    assert renamed.fn.tolist() == plain.fn.tolist()
+    converted = cp.label_errors(models, scaled, position=position)
+    assert converted.fp.tolist() == plain.fp.tolist()
+    assert converted.fn.tolist() == plain.fn.tolist()
 
 
 @pytest.mark.parametrize(
@@ -135,9 +135,9 @@ def test_breakpoints_of_many_sequences():
 def test_unpickled_labels_and_error_functions_are_read_only():
     labels = cp.Labels([0], [3], ["normal"], sequence="one", row=[7])
     function = cp.PenaltyErrors([0, 1], [1, 0], [0, 0])
-    for thing, array in ((labels, "start"), (function, "fp")):
-        copy = pickle.loads(pickle.dumps(thing))
-        assert getattr(copy, array).tolist() == getattr(thing, array).tolist()
+    for original, array in ((labels, "start"), (function, "fp")):
+        copy = pickle.loads(pickle.dumps(original))
+        assert getattr(copy, array).tolist() == getattr(original, array).tolist()
         assert not getattr(copy, array).flags.writeable
     assert pickle.loads(pickle.dumps(labels)).sequence == "one"
     assert pickle.loads(pickle.dumps(labels)).row.tolist() == [7]

@@ -130,7 +130,7 @@ def test_warnings_name_sequences_unlike_the_training_data():
     ]
     detector = cp.LearnedDetector(max_changes=6).fit(x, labels)
     detector.regressor_.coef_[0] = 1e-9
-    with pytest.warns(UserWarning, match="Sequences long have features outside"):
+    with pytest.warns(UserWarning, match="Features are outside the training range in .*: long"):
         detector.segment([rng.normal(size=1000)], names=["long"])
 
 
@@ -141,7 +141,7 @@ def test_comparison_counts_errors_of_held_out_sequences():
     assert comparison.metric == "label errors"
     names = {one.name for one in comparison.scores}
     assert {"PenaltyRegressor", "constant penalty", "interval regression"} < names
-    # The same five folds, each of neighboring sequences.
+    # The same five folds, which consist of consecutive sequences.
     total = 0
     for fold in np.split(np.arange(30), 5):
         train = [k for k in range(30) if k not in fold]

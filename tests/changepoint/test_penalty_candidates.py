@@ -6,7 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rocpath import changepoint as cp
-from rocpath.changepoint.penalty_candidates import BLUR, ErrorSteps, choose_candidate, group_splits
+from rocpath.changepoint.penalty_candidates import (
+    HALF_WIDTH,
+    ErrorSteps,
+    choose_candidate,
+    group_splits,
+)
 
 
 def choice(table, n_errors):
@@ -46,7 +51,7 @@ def test_groups_stay_together_in_folds_of_about_equal_size():
     assert group_splits(27, np.zeros(27), 5) == []
 
 
-def test_folds_without_groups_consist_of_neighboring_rows():
+def test_folds_without_groups_consist_of_consecutive_rows():
     tests = [test.tolist() for _, test in group_splits(6, None, 3)]
     assert tests == [[0, 1], [2, 3], [4, 5]]
     assert len(group_splits(3, None, 10)) == 3
@@ -74,23 +79,23 @@ def error_functions(errors, seed):
 
 
 @given(functions, st.integers(0, 1000))
-def test_blurred_errors_are_averages_over_nearby_penalties(errors, seed):
+def test_averaged_errors_are_means_over_nearby_penalties(errors, seed):
     sequences = error_functions(errors, seed)
     at = np.random.default_rng(seed).normal(0, 2, (len(errors), 2))
-    near = np.linspace(-BLUR, BLUR, 20001)
+    near = np.linspace(-HALF_WIDTH, HALF_WIDTH, 20001)
     expected = sum(
         np.array([one.at(log + near).mean() for log in row])
         for one, row in zip(sequences, at, strict=True)
     )
-    found = ErrorSteps(sequences).blurred(at)
+    found = ErrorSteps(sequences).averaged(at)
     assert found.tolist() == pytest.approx(expected.tolist(), abs=5e-3)
 
 
 @given(functions, st.integers(0, 1000))
-def test_no_other_constant_has_fewer_blurred_errors(errors, seed):
+def test_no_other_constant_has_fewer_averaged_errors(errors, seed):
     steps = ErrorSteps(error_functions(errors, seed))
     at = np.random.default_rng(seed).normal(0, 2, len(errors))
     best = steps.best_shift(at)
     others = np.append(best, np.linspace(-20, 20, 401))
-    found = steps.blurred(at[:, None] + others)
+    found = steps.averaged(at[:, None] + others)
     assert found[0] <= found.min() + 1e-6

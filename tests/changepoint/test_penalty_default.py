@@ -91,7 +91,7 @@ def test_penalty_of_counts_is_their_dispersion_times_log_n():
     counts = rng.poisson(50, size=5000).astype(float)
     log_n = np.log(5000)
     assert cp.default_penalty(counts, cost="poisson") == pytest.approx(log_n, rel=0.1)
-    # Multiplication of Poisson counts by ten gives a dispersion of ten.
+    # Multiplying Poisson counts by ten gives a dispersion of ten.
     spread = cp.default_penalty(10 * counts, cost="poisson")
     assert spread == pytest.approx(10 * log_n, rel=0.1)
 

@@ -116,11 +116,11 @@ def test_predicted_penalties_increase_with_the_noise(problem):
 def test_features_need_not_be_finite(problem):
     _, X, y = problem
     rng = np.random.default_rng(0)
-    holed = X.copy()
-    holed[rng.random(X.shape) < 0.02] = np.nan
-    holed[rng.random(X.shape) < 0.01] = -np.inf
-    model = rp.PenaltyRegressor(random_state=0).fit(holed, y)
-    assert np.isfinite(model.predict(holed)).all()
+    incomplete = X.copy()
+    incomplete[rng.random(X.shape) < 0.02] = np.nan
+    incomplete[rng.random(X.shape) < 0.01] = -np.inf
+    model = rp.PenaltyRegressor(random_state=0).fit(incomplete, y)
+    assert np.isfinite(model.predict(incomplete)).all()
     assert model.score(X, y) > 0.9
 
 

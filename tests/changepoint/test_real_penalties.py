@@ -44,5 +44,5 @@ def test_new_regions_have_no_more_errors_than_with_a_constant(name):
     more = np.subtract(learned, constant)
     error = more.std(ddof=1) * np.sqrt(more.size)
     assert more.sum() <= 2 * error
-    if name.startswith("H3K4me3"):  # features help there
+    if name.startswith("H3K4me3"):  # features are informative in this data set
         assert more.sum() < -2 * error

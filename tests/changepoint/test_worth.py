@@ -1,4 +1,4 @@
-"""The worth of changes, compared with segmentations for other penalties."""
+"""Worth of changes, compared with segmentations for other penalties."""
 
 import numpy as np
 import pytest

@@ -20,10 +20,10 @@ _SMALLEST_PENALTY = 1e-12  # relative to the cost of the model without changes
 
 
 class _Search(NamedTuple):
-    """A detector that is fitted to a sequence."""
+    """Detector that is fitted to a sequence."""
 
-    find: Callable[[float], Changes]  # the changes for a penalty
-    cost: Callable[[Changes], float]  # the cost of changes, which ``find`` minimizes
+    find: Callable[[float], Changes]  # returns the best changes for a penalty
+    cost: Callable[[Changes], float]  # returns the cost without penalties
 
 
 def detector_errors(
@@ -34,16 +34,17 @@ def detector_errors(
     max_changes: int = 20,
     position: ArrayLike | None = None,
 ) -> PenaltyErrors:
-    """Count the label errors of another package's detector for every penalty.
+    """Count the label errors of a detector from another package for every penalty.
 
-    This is the counterpart of `errors_by_penalty` for other searches. The models that
-    penalties select are found by CROPS [1]_, with about two searches per model.
+    This is the counterpart of `errors_by_penalty` for other detectors. The models that
+    are optimal for some penalty are found by CROPS [1]_, with about two searches per
+    model.
 
     Parameters
     ----------
     detector : object
-        ``Pelt`` or ``KernelCPD`` of ruptures, or a detector of skchange with a penalty and
-        a cost, such as ``PELT``. It is copied and need not be fitted.
+        ``Pelt`` or ``KernelCPD`` from ruptures, or a skchange detector with the parameters
+        ``penalty`` and ``cost``, such as ``PELT``. It is copied and need not be fitted.
     x : array-like, shape (n,)
         The sequence.
     labels : Labels
@@ -76,7 +77,7 @@ def detector_errors(
     """
     max_changes = whole_number("max_changes", max_changes, least=1)
     value = finite_vector("x", x)
-    search = _bound(detector, value)
+    search = _fitted_search(detector, value)
     models = _models(search, max_changes)
     errors = label_errors(models, labels, n=value.size, position=position)
     costs = [search.cost(one) for one in models]
@@ -84,7 +85,7 @@ def detector_errors(
 
 
 def detector_segmentation(detector: Any, x: ArrayLike, penalty: float) -> Segmentation:
-    """Segment a sequence with a penalty and another package's detector.
+    """Segment a sequence with a detector from another package.
 
     Parameters
     ----------
@@ -93,12 +94,12 @@ def detector_segmentation(detector: Any, x: ArrayLike, penalty: float) -> Segmen
     x : array-like, shape (n,)
         The sequence.
     penalty : float
-        Penalty per change; settings that scale it are set to 1.
+        Penalty per change. If the detector has a ``penalty_scale``, it is set to 1.
 
     Returns
     -------
     Segmentation
-        The segmentation, with the cost of the detector.
+        The segmentation, with the detector's cost, which excludes penalties.
 
     Examples
     --------
@@ -111,29 +112,29 @@ def detector_segmentation(detector: Any, x: ArrayLike, penalty: float) -> Segmen
     """
     penalty = nonnegative_number("penalty", penalty)
     value = finite_vector("x", x)
-    search = _bound(detector, value)
+    search = _fitted_search(detector, value)
     changes = search.find(penalty)
     mean = np.array([part.mean() for part in np.split(value, changes)])
     return Segmentation(search.cost(changes), changes, mean, penalty, value.size)
 
 
-def _bound(detector: Any, x: Floats) -> _Search:
+def _fitted_search(detector: Any, x: Floats) -> _Search:
     names = {(one.__module__.partition(".")[0], one.__name__) for one in type(detector).__mro__}
-    # Other searches of ruptures have no penalty, or do not minimize the penalized cost.
+    # Other searches in ruptures have no penalty, or do not minimize the penalized cost.
     if names & {("ruptures", "Pelt"), ("ruptures", "KernelCPD")}:
-        return _of_ruptures(detector, x)
+        return _ruptures_search(detector, x)
     if "skchange" in dict(names) and {"penalty", "cost"} <= set(detector.get_params(deep=False)):
-        return _of_skchange(detector, x)
+        return _skchange_search(detector, x)
     raise TypeError(
-        "detector must be Pelt or KernelCPD of ruptures, or a detector of skchange with a "
-        f"penalty and a cost, got {describe(detector)}."
+        "detector must be Pelt or KernelCPD from ruptures, or a skchange detector with the "
+        f"parameters penalty and cost, got {describe(detector)}."
     )
 
 
-def _of_ruptures(detector: Any, x: Floats) -> _Search:
+def _ruptures_search(detector: Any, x: Floats) -> _Search:
     search = copy.deepcopy(detector).fit(x)  # fit modifies the detector
 
-    # Lists of ruptures end with the length.
+    # In ruptures, lists of changes end with the length of the sequence.
     def find(penalty: float) -> Changes:
         return np.array(search.predict(pen=penalty)[:-1], dtype=np.int64)
 
@@ -143,7 +144,7 @@ def _of_ruptures(detector: Any, x: Floats) -> _Search:
     return _Search(find, cost)
 
 
-def _of_skchange(detector: Any, x: Floats) -> _Search:
+def _skchange_search(detector: Any, x: Floats) -> _Search:
     column = x[:, None]
     settings = detector.get_params(deep=False)
     unscaled = {"penalty_scale": 1.0} if "penalty_scale" in settings else {}
@@ -166,7 +167,7 @@ def _of_skchange(detector: Any, x: Floats) -> _Search:
 
 
 def _models(search: _Search, max_changes: int) -> list[Changes]:
-    """Find the models with at most ``max_changes`` changes that penalties select, by CROPS."""
+    """Find the optimal models with at most ``max_changes`` changes, by CROPS."""
     none = np.array([], dtype=np.int64)
     penalty = abs(search.cost(none)) or 1.0
     least = penalty * _SMALLEST_PENALTY
@@ -178,7 +179,7 @@ def _models(search: _Search, max_changes: int) -> list[Changes]:
     unseen = [(most.size, 0)] if most.size else []
     while unseen:
         many, few = unseen.pop()
-        # At the penalty where both models are equally good, a third may be better.
+        # At the penalty where both models are equally good, a third model may be better.
         difference = search.cost(models[few]) - search.cost(models[many])
         found = search.find(difference / (many - few)) if difference > 0 else none
         if few < found.size < many:
@@ -190,7 +191,7 @@ def _models(search: _Search, max_changes: int) -> list[Changes]:
 
 
 def skchange_detector(learned: Any) -> Any:
-    """Convert a fitted `LearnedDetector` to a detector of skchange.
+    """Convert a fitted `LearnedDetector` to a skchange detector.
 
     Parameters
     ----------
@@ -208,7 +209,7 @@ def skchange_detector(learned: Any) -> Any:
 
 
 def sktime_detector(learned: Any) -> Any:
-    """Convert a fitted `LearnedDetector` to a detector of sktime.
+    """Convert a fitted `LearnedDetector` to an sktime detector.
 
     Parameters
     ----------

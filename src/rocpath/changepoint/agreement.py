@@ -20,8 +20,8 @@ def covering(changes: ArrayLike, annotations: ArrayLike | Sequence[ArrayLike], *
     ----------
     changes : array-like of int
         Indices from 1 to n - 1 where detected segments start.
-    annotations : array-like of int, or list of such
-        Annotated changes of one annotator, or a list with those of each annotator.
+    annotations : array-like of int, or list of array-like of int
+        Changes of one annotator, or a list with the changes of each annotator.
     n : int
         Length of the sequence.
 
@@ -56,9 +56,9 @@ def f1_score(
     """Compute the F1 score of detected changes, with a margin of error.
 
     A detected change is correct if it is within the margin of an annotated one, and
-    each change counts once. Precision is computed for the union of the annotators'
+    each change is matched at most once. Precision is computed for the union of the annotators'
     changes; recall is the mean over annotators. The start of the sequence, index 0,
-    counts as a detected and annotated change, so that the score is always defined.
+    counts as a detected and an annotated change, so that the score is always defined.
 
     Parameters
     ----------
@@ -82,8 +82,8 @@ def f1_score(
     margin = whole_number("margin", margin, least=0)
     found = np.append(0, _checked("changes", changes, n))
     annotated = [np.append(0, one) for one in _annotators(annotations, n)]
-    everyone = np.unique(np.concatenate(annotated))
-    precision = _n_matched(everyone, found, margin) / found.size
+    union = np.unique(np.concatenate(annotated))
+    precision = _n_matched(union, found, margin) / found.size
     recalls = [_n_matched(one, found, margin) / one.size for one in annotated]
     recall = float(np.mean(recalls))
     return 2 * precision * recall / (precision + recall)
@@ -104,7 +104,7 @@ def _n_matched(annotated: NDArray[np.int64], found: NDArray[np.int64], margin: i
 
 
 def _annotators(annotations: Any, n: int) -> list[NDArray[np.int64]]:
-    # A list of numbers is one annotator, a list of lists several.
+    # A list of numbers contains the changes of one annotator, a list of lists of several.
     every = annotations if any(np.ndim(one) > 0 for one in annotations) else [annotations]
     return [_checked(f"annotations[{k}]", one, n) for k, one in enumerate(every)]
 

@@ -16,8 +16,8 @@ from rocpath.changepoint.segmentation import segment_penalty
 from rocpath.changepoint.segmentation_results import Segmentation
 
 _EXTRAPOLATION = 0.5  # tolerated distance from the training range, relative to its width
-_DENSE = 0.1  # changes per observation that suggest a wrong penalty
-_MOST_NAMED = 5
+_MAX_DENSITY = 0.1  # changes per observation above which the penalty is suspect
+_MAX_NAMED = 5  # sequences named in a warning
 
 
 def detect_changes(
@@ -36,7 +36,7 @@ def detect_changes(
     ----------
     sequences : list of array-like
         The sequences, each of shape (n,) or (n, d). If there are several columns, each
-        is scaled by its noise.
+        is divided by its estimated noise standard deviation.
     penalty : float or list of float, optional
         Penalty per change, for all sequences or for each of them; by default, the
         `default_penalty` of each sequence.
@@ -89,17 +89,17 @@ def warn_of_unusual(
         room = _EXTRAPOLATION * (model.high_ - model.low_)
         is_far = (model.low_ - room > X) | (model.high_ + room < X)
         is_far = is_far[:, model.coef_ != 0].any(axis=1)
-        _warn(is_far, names, "have features outside the training range")
-    is_dense = np.array([one.n_changes > _DENSE * one.n for one in found], dtype=bool)
-    _warn(is_dense, names, f"have changes at more than {_DENSE:.0%} of observations")
+        _warn(is_far, names, "Features are outside the training range")
+    is_dense = np.array([one.n_changes > _MAX_DENSITY * one.n for one in found], dtype=bool)
+    _warn(is_dense, names, f"Changes are detected at more than {_MAX_DENSITY:.0%} of observations")
 
 
 def _warn(is_bad: NDArray[np.bool_], names: Sequence[str], what: str) -> None:
     bad = [name for name, one in zip(names, is_bad, strict=True) if one]
     if bad:
-        more = f" and {len(bad) - _MOST_NAMED} more" if bad[_MOST_NAMED:] else ""
+        more = f" and {len(bad) - _MAX_NAMED} more" if bad[_MAX_NAMED:] else ""
         warnings.warn(
-            f"Sequences {', '.join(bad[:_MOST_NAMED])}{more} {what}: check their "
-            "changes, or label some of them.",
+            f"{what} in the following sequences: {', '.join(bad[:_MAX_NAMED])}{more}. Check "
+            "their changes, or label some of them.",
             stacklevel=4,
         )

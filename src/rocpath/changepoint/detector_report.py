@@ -81,7 +81,7 @@ def _settings(detector: LearnedDetector) -> dict[str, str]:
 def _coefficients(detector: LearnedDetector) -> list[tuple[str, float]]:
     """Return the selected features and their coefficients per standard deviation."""
     coef = detector.regressor_.coef_
-    # Standardized as in the fit, where values up to 1e300 do not overflow.
+    # The scale is computed as in the fit, so that values up to 1e300 do not overflow.
     scale = Columns.from_matrix(detector.evaluation_.problem.X).scale
     used, name = np.flatnonzero(coef), (*FEATURE_NAMES, "log.noise_variance")
     return [(name[k], float(coef[k] * scale[k])) for k in used]
@@ -89,7 +89,7 @@ def _coefficients(detector: LearnedDetector) -> list[tuple[str, float]]:
 
 def _reported(detector: LearnedDetector, names: Sequence[str] | None) -> list[ReportedSequence]:
     evaluation = detector.evaluation_
-    # With cross-validated penalties, the page shows the errors that the comparison counts.
+    # Cross-validated penalties, so that the page shows the errors of the comparison.
     log_penalty = evaluation.log_penalty[evaluation.fitted_rule]
     final = detector.regressor_.predict(evaluation.problem.X)
     reported = []
@@ -123,10 +123,10 @@ def _reported(detector: LearnedDetector, names: Sequence[str] | None) -> list[Re
 def _segmentation(
     detector: LearnedDetector, one: TrainingSequence, penalty: float
 ) -> tuple[NDArray[np.int64], Floats]:
-    """Return the segmentation whose errors the comparison counts.
+    """Return the changes and means of the model whose errors the comparison counts.
 
-    A small penalty may select more than ``max_changes`` changes. In that case the
-    largest model of the fit is used.
+    If the penalty selects more than ``max_changes`` changes, this is the best model with
+    at most ``max_changes`` changes.
     """
     (best,) = detector._segmentations([one.value], [penalty], [one.weight])
     if best.n_changes <= detector.max_changes or detector.search is not None:

@@ -29,17 +29,17 @@ from rocpath.changepoint.segmentation_results import ModelSelection
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PenaltyErrors:
-    """Hold the label errors of one sequence as a function of the penalty.
+    """Label errors of one sequence as a function of the penalty.
 
-    Row j applies to penalties p with ``min_penalty[j] <= p < min_penalty[j + 1]``. Rows
-    with equal errors are merged. FP and FN need not be monotone.
+    Row j applies to penalties p with ``min_penalty[j] <= p < min_penalty[j + 1]``.
+    Consecutive rows with equal errors are merged. FP and FN need not be monotone.
 
     Parameters
     ----------
     min_penalty : array-like, shape (n_rows,)
         Smallest penalty of each row, increasing from 0.
     fp, fn : array-like of int, shape (n_rows,)
-        False positives and false negatives.
+        Numbers of false positives and false negatives.
 
     Examples
     --------
@@ -103,7 +103,7 @@ class PenaltyErrors:
         """
         at = np.asarray(log_penalty, dtype=np.float64)
         if np.isnan(at).any():
-            raise ValueError("log_penalty must not be NaN, got nan.")
+            raise ValueError("log_penalty must not contain NaN, got nan.")
         # A penalty at a jump belongs to the row that begins there, as in
         # `model_selection`.
         row = np.searchsorted(self.min_log_penalty, at, side="right") - 1
@@ -129,12 +129,12 @@ def errors_by_penalty(
 
     Parameters
     ----------
-    x : array-like, shape (n,)
+    x : array-like, shape (n,) or (n, d)
         The sequence.
     labels : Labels
         Labeled regions of the sequence.
     max_changes : int
-        Maximum number of changes; reduced to n - 1 if the sequence is shorter.
+        Maximum number of changes; reduced to n - 1 for shorter sequences.
     cost, weights, constraint, min_length
         As for `segment`.
     position : array-like, shape (n,), optional
@@ -169,7 +169,7 @@ def errors_by_penalty(
 
 
 def penalty_errors(selection: ModelSelection, errors: LabelErrors) -> PenaltyErrors:
-    """Combine the models that penalties select with their label errors.
+    """Compute the label errors for every penalty from those of every model.
 
     Parameters
     ----------
@@ -197,7 +197,7 @@ def penalty_errors(selection: ModelSelection, errors: LabelErrors) -> PenaltyErr
     if selection.model.max() >= len(errors):
         raise ValueError(
             "errors must have one entry for each model of the selection, got "
-            f"{len(errors)} for model {selection.model.max()}."
+            f"{len(errors)} entries, but model {selection.model.max()} is selected."
         )
     return PenaltyErrors(
         selection.min_penalty, errors.fp[selection.model], errors.fn[selection.model]
@@ -207,13 +207,13 @@ def penalty_errors(selection: ModelSelection, errors: LabelErrors) -> PenaltyErr
 def error_breakpoints(
     functions: Sequence[PenaltyErrors], *, denominator: Denominator = "count"
 ) -> ErrorBreakpoints:
-    """Convert the label errors of many sequences to breakpoints of predictions.
+    """Convert the label errors of many sequences to error breakpoints.
 
-    The prediction of a sequence is minus its log penalty. Breakpoints start without
-    false positives at large penalties and end without false negatives at small ones,
-    so errors that occur at every penalty do not count. If false negatives increase again
-    below the penalties that minimize them, which may happen if max_changes is too small,
-    their minimum is used there; likewise for false positives at the largest penalties.
+    The prediction of a sequence is minus its log penalty. There are no false positives
+    at the largest penalties and no false negatives at the smallest ones, so errors that
+    occur at every penalty do not count. If false negatives increase again below the
+    penalties that minimize them, which may happen if ``max_changes`` is too small, their
+    minimum is used there; likewise for false positives at the largest penalties.
 
     Parameters
     ----------
@@ -239,17 +239,17 @@ def error_breakpoints(
     return ErrorBreakpoints.from_penalty_errors(
         np.repeat(np.arange(len(functions)), [len(f) for f in functions]),
         np.concatenate([f.min_penalty for f in functions]),
-        # In the paper, FP starts at 0 and FN ends at 0; here, their minima take the
-        # place of 0.
-        np.concatenate([_fewest_first(f.fp[::-1])[::-1] for f in functions]),
-        np.concatenate([_fewest_first(f.fn) for f in functions]),
+        # In the paper, FP starts at 0 and FN ends at 0; here, they start and
+        # end at their minima.
+        np.concatenate([_flat_before_minimum(f.fp[::-1])[::-1] for f in functions]),
+        np.concatenate([_flat_before_minimum(f.fn) for f in functions]),
         denominator=denominator,
         n_examples=len(functions),
     )
 
 
-def _fewest_first(errors: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Replace errors before the first minimum by the minimum."""
+def _flat_before_minimum(errors: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Replace errors before the first minimum with the minimum."""
     is_before = np.arange(errors.size) < errors.argmin()
     return np.where(is_before, errors.min(), errors)
 
@@ -300,7 +300,7 @@ def target_interval(function: PenaltyErrors) -> tuple[float, float]:
 
 
 def checked_functions(name: str, functions: Any, *, n: int | None = None) -> list[PenaltyErrors]:
-    """Return a non-empty list of error functions, of length n if given, or raise."""
+    """Return a list of error functions; raise if it is empty or does not have length n."""
     listed: list[PenaltyErrors] = list(functions)
     if not listed:
         raise ValueError(f"{name} must have at least one sequence, got none.")

@@ -33,13 +33,13 @@ FEATURE_NAMES = tuple(
 )
 # Absolute values below this fraction of the largest are clipped before logarithms are
 # taken. It is far below measurement noise and far above the rounding errors of float64.
-_SMALLEST_PART = 1e-9
-_LARGEST = 1e300  # so that sums over sequences do not overflow
+_FLOOR_FRACTION = 1e-9
+_LARGEST = 1e300  # limit on features, so that sums over sequences do not overflow
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SequenceFeatures:
-    """Hold the features of one or several sequences.
+    """Features of one or several sequences.
 
     Attributes
     ----------
@@ -61,14 +61,14 @@ class SequenceFeatures:
 def sequence_features(x: ArrayLike | Sequence[ArrayLike]) -> SequenceFeatures:
     """Compute summary statistics of sequences, with and without transformations.
 
-    The statistics are the length, and quantiles (0, 25, 50, 75, 100%), mean and
-    variance of the data, of its differences, and of the absolute values and squares of
-    both. Each statistic v is used untransformed and with four transformations, which
-    are defined for every number:
+    The statistics are the length of the sequence, and the quantiles (0, 25, 50, 75 and
+    100%), mean and variance of the data, its first differences, and the absolute values
+    and squares of both. Each statistic v is included untransformed and with four
+    transformations, which are defined for every number:
 
     - ``log``: u = log max(abs(v), floor), where the floor is 1e-9 times the largest
-      absolute value of the sequence (1 if that is 0), raised to the power of the unit
-      of v (2 for the variance of the data);
+      absolute value of the sequence (1 if that is 0), raised to the power of the data's
+      unit in v (2 for the variance of the data);
     - ``log1p``: sign(v) log(1 + abs(v));
     - ``loglog``: log u if u is at least 1, otherwise u - 1, the tangent of log at 1;
     - ``sqrt``: sign(v) sqrt(abs(v)).
@@ -78,7 +78,7 @@ def sequence_features(x: ArrayLike | Sequence[ArrayLike]) -> SequenceFeatures:
 
     Parameters
     ----------
-    x : array-like, shape (n,), or list of such
+    x : array-like, shape (n,), or list of array-like
         One sequence, or a list of sequences; NaN marks missing observations. An array
         of shape (n, d) is one sequence, whose features are averaged over its columns.
         Run-length encoded values must first be expanded with ``np.repeat``.
@@ -106,31 +106,31 @@ def sequence_features(x: ArrayLike | Sequence[ArrayLike]) -> SequenceFeatures:
 
 def _features(name: str, sequence: Any) -> Floats:
     if np.ndim(sequence) == 2 and isinstance(sequence, np.ndarray):
-        # The mean over columns, which should have the same unit.
+        # Features are averaged over columns, which should have the same unit.
         columns = [_features(f"{name}[:, {j}]", one) for j, one in enumerate(sequence.T)]
         return np.asarray(np.mean(columns, axis=0))
     x, _, _ = observed(name, sequence, None)
     check_observations(name, x, "normal")
-    # Scaled by a power of two, so that squares do not overflow.
+    # Values are scaled by a power of two, so that squares do not overflow.
     largest, exponent = np.frexp(np.abs(x).max() or 1.0)
     x = np.ldexp(x, -exponent)
-    part, degree = [float(x.size)], [0]
+    statistic, degree = [float(x.size)], [0]
     for values, power in _SERIES.values():
-        part += _statistics(values(x))
-        # The variance comes last, in the square of the unit of the others.
+        statistic += _statistics(values(x))
+        # The last statistic is the variance, in the squared unit of the others.
         degree += [power] * (len(_STATISTICS) - 1) + [2 * power]
-    # Floors have the unit of the statistics, so that a change of the unit adds constants
-    # to the features, which the intercept absorbs.
-    floor = (_SMALLEST_PART * largest) ** np.array(degree)
-    return _transformed(np.array(part), floor, exponent * np.array(degree))
+    # Floors have the units of the statistics, so that a change of unit adds constants to
+    # the log features, which the intercept absorbs.
+    floor = (_FLOOR_FRACTION * largest) ** np.array(degree)
+    return _transformed(np.array(statistic), floor, exponent * np.array(degree))
 
 
-def _transformed(part: Floats, floor: Floats, exponent: NDArray[np.int64]) -> Floats:
+def _transformed(statistic: Floats, floor: Floats, exponent: NDArray[np.int64]) -> Floats:
     """Transform statistics in units of 2 ** exponent."""
     with np.errstate(over="ignore"):
-        value = np.clip(np.ldexp(part, exponent), -_LARGEST, _LARGEST)
-    log = np.log(np.maximum(np.abs(part), floor)) + exponent * np.log(2.0)
-    # Extended by its tangent, so that it is defined and increases everywhere.
+        value = np.clip(np.ldexp(statistic, exponent), -_LARGEST, _LARGEST)
+    log = np.log(np.maximum(np.abs(statistic), floor)) + exponent * np.log(2.0)
+    # The log is extended by its tangent, so that it is defined and increases everywhere.
     loglog = np.where(log >= 1, np.log(np.maximum(log, 1.0)), log - 1)
     log1p = np.copysign(np.log1p(np.abs(value)), value)
     sqrt = np.copysign(np.sqrt(np.abs(value)), value)
@@ -138,7 +138,7 @@ def _transformed(part: Floats, floor: Floats, exponent: NDArray[np.int64]) -> Fl
 
 
 def _statistics(values: Floats) -> list[float]:
-    if values.size == 0:  # the differences of a single observation
+    if values.size == 0:  # a single observation has no differences
         return [0.0] * len(_STATISTICS)
     quantiles = np.percentile(values, _QUANTILES)
     return [*quantiles.tolist(), float(values.mean()), float(values.var())]

@@ -1,6 +1,6 @@
 """Linear models of log penalties: interval regression for a path of L1 weights.
 
-Features are clipped to their range in training.
+Features are clipped to the range of the training data.
 """
 
 from typing import Any, NamedTuple, Self
@@ -16,12 +16,12 @@ from rocpath.matrices import Columns
 
 
 class IntervalPath(NamedTuple):
-    """Interval regressions for a decreasing sequence of L1 weights, one row each."""
+    """Interval regressions for decreasing L1 weights, one row per weight."""
 
     coef: Floats
     intercept: Floats
-    violation: Floats  # of optimality, relative to the largest weight
-    n_iter: NDArray[np.int64]  # Newton iterations
+    violation: Floats  # violation of optimality, relative to the largest weight
+    n_iter: NDArray[np.int64]  # number of Newton iterations
 
 
 def interval_path(
@@ -63,10 +63,10 @@ def interval_path(
     >>> path.coef.round(6).tolist()
     [[0.0], [2.7]]
     """
-    # Column-major, as coordinate descent reads it.
+    # Coordinate descent reads features column by column.
     feature = np.ascontiguousarray(X.T).ravel()
     low, high = _limits_within_margin(interval, margin)
-    # Relative to the gradient at the constant model, so that tol has no unit.
+    # The tolerance is relative to the largest weight, so that it has no unit.
     largest = float(alpha.max()) or 1.0
     path = _core.interval_path(feature, low, high, alpha, tol * largest, max_steps)
     return IntervalPath(
@@ -81,7 +81,7 @@ def largest_alpha(X: Floats, interval: Floats, *, margin: float) -> float:
     """Return the smallest L1 weight for which all coefficients are zero."""
     low, high = _limits_within_margin(interval, margin)
     found = _core.largest_alpha(np.ascontiguousarray(X.T).ravel(), low, high)
-    # The best constant, and so the gradient there, has a relative error of 1e-9.
+    # The best constant, and hence the gradient there, has a relative error of 1e-9.
     limit = np.abs(interval[np.isfinite(interval)])
     return found if found > 1e-8 * (limit.max(initial=0.0) + margin) else 0.0
 
@@ -96,7 +96,7 @@ def interval_losses(fitted: Floats, interval: Floats, margin: float) -> Floats:
 
 def best_interval_constant(interval: Floats, *, margin: float) -> float:
     """Return the constant with the smallest loss; 0 if no limit is finite."""
-    # The same solver with a constant column, so that only the intercept is fitted.
+    # The column is constant, so only the intercept is fitted.
     no_features = np.zeros((len(interval), 1))
     return float(interval_path(no_features, interval, np.ones(1), margin=margin).intercept[0])
 
@@ -108,10 +108,10 @@ def _limits_within_margin(interval: Floats, margin: float) -> tuple[Floats, Floa
 
 
 class FeatureRanges(NamedTuple):
-    """Range, median and scale of every column in training.
+    """Range, median and scale of every column in the training data.
 
     Values, including infinite ones, are clipped to the range of the training data,
-    because the error of a linear model is unbounded outside of it: in new regions of a
+    because the error of a linear model is unbounded outside of it. In new regions of a
     genome, a linear model made nine times as many errors as a constant, half of them
     outside the range.
     """
@@ -140,7 +140,7 @@ class FeatureRanges(NamedTuple):
 
 
 def _clipped(X: Floats, low: Floats, high: Floats, median: Floats) -> Floats:
-    """Replace NaN by the median, and clip to the range."""
+    """Replace NaN with the median, and clip to the range."""
     return np.clip(np.where(np.isnan(X), median, X), low, high)
 
 
@@ -150,11 +150,11 @@ class LinearModels(NamedTuple):
     features: FeatureRanges
     coef: Floats
     intercept: Floats
-    violation: Floats  # of the optimality conditions
+    violation: Floats  # violation of the optimality conditions
     n_iter: NDArray[np.int64]
 
     def predict(self, X: Floats) -> Floats:
-        """Predict with every model (columns) for every row."""
+        """Predict the log penalty of each row with each model (column)."""
         return np.asarray(self.features.scaled(X) @ self.coef.T + self.intercept)
 
 
@@ -171,7 +171,7 @@ def interval_models(
 
     Fractions are relative to the largest weight of the training set, so that a fraction
     of 1 gives a constant in every fold, and a given fraction selects about the same
-    number of features in all of them.
+    number of features in each fold.
 
     Returns
     -------
@@ -189,13 +189,13 @@ def interval_models(
 
 
 class LogPenaltyModel(RegressorMixin, BaseEstimator):  # type: ignore[misc]
-    """Predict by a linear model of clipped features.
+    """Base class of linear models that predict log penalties from clipped features.
 
     Its attributes are documented in `IntervalRegression`.
     """
 
     def _checked(self, X: Any, *, reset: bool) -> Floats:
-        """Validate features, which may be infinite or missing."""
+        """Validate features, which may be infinite or NaN."""
         refuse_masked("X", X)
         checked: Floats = validate_data(
             self, X, ensure_all_finite=False, dtype=np.float64, reset=reset
@@ -219,7 +219,7 @@ class LogPenaltyModel(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return np.asarray(inside @ self.coef_ + self.intercept_)
 
     def __sklearn_tags__(self) -> Any:
-        """Declare that missing values are allowed."""
+        """Declare that NaNs are allowed."""
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags

@@ -1,4 +1,4 @@
-"""Interval regression: linear models of targets that are intervals."""
+"""Interval regression: linear models for targets that are intervals."""
 
 import warnings
 from typing import Any, Self
@@ -27,7 +27,7 @@ _FOLD_TOLERANCE = 1e-4
 
 
 class IntervalRegression(LogPenaltyModel):
-    """Predict log penalties by L1-regularized interval regression.
+    """L1-regularized interval regression of log penalties.
 
     The loss is a squared hinge at both limits of the interval, with an L1 penalty on
     the coefficients of standardized features. Features are clipped to the range of the
@@ -40,8 +40,8 @@ class IntervalRegression(LogPenaltyModel):
         L1 weight; by default, the value from a geometric sequence with the smallest
         cross-validated loss.
     margin : float
-        Distance that a prediction inside the interval must have from both limits for
-        its loss to be zero.
+        Minimum distance from both limits of the interval at which the loss of a
+        prediction is zero.
     n_alphas : int
         Number of L1 weights in the sequence.
     alpha_ratio : float
@@ -49,7 +49,7 @@ class IntervalRegression(LogPenaltyModel):
         large enough to make all coefficients zero.
     cv : int, splitter or iterable
         Cross-validation folds, as in scikit-learn. An integer is the maximum number of
-        folds, which consist of whole groups or, without groups, of neighboring rows.
+        folds, which consist of whole groups or, without groups, of consecutive rows.
     tol : float
         Maximum violation of the optimality conditions, relative to the largest alpha.
     max_steps : int
@@ -120,7 +120,7 @@ class IntervalRegression(LogPenaltyModel):
             subjects.
         """
         if y is None:
-            # Raises the message that scikit-learn's estimator checks expect.
+            # This raises the error that scikit-learn's estimator checks expect.
             validate_data(self, X, y)
         refuse_masked("y", y)
         X = self._checked(X, reset=True)
@@ -132,7 +132,8 @@ class IntervalRegression(LogPenaltyModel):
         if models.violation[-1] > self.tol:
             warnings.warn(
                 f"Interval regression did not converge to tol={self.tol} in "
-                f"{self.max_steps} steps, got {models.violation[-1]:.2g}; increase max_steps.",
+                f"{self.max_steps} steps, got a violation of {models.violation[-1]:.2g}; "
+                "increase max_steps.",
                 ConvergenceWarning,
                 stacklevel=2,
             )

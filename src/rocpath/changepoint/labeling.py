@@ -37,9 +37,9 @@ def labeling_page(
 ) -> str:
     """Return an HTML page for labeling regions with and without changes.
 
-    The page shows all sequences, the segmentations that penalties select, and the label
-    errors of each. Labels are saved as CSV with the columns sequence, start, end and
-    kind, which ``rocpath changepoint fit`` reads. The page is self-contained.
+    The page shows all sequences, the best segmentations for all penalties, and their
+    label errors. Labels are saved as CSV with the columns sequence, start, end and kind,
+    which ``rocpath changepoint fit`` reads. The page is self-contained.
 
     Parameters
     ----------
@@ -56,9 +56,10 @@ def labeling_page(
     max_changes : int
         Maximum number of changes of the segmentations.
     cost, constraint, min_length
-        As for `segment`; labels of peaks are offered with ``"up_down"``.
+        As for `segment`; labels of peaks are offered with
+        ``constraint="up_down"``.
     weights : list of array-like or None, optional
-        Weights of the observations; the values are then drawn as runs.
+        Weights of the observations. If given, the values are drawn as runs.
     penalties : list of float, optional
         Penalty of the segmentation that is initially shown for each sequence; by
         default its `default_penalty`.
@@ -81,9 +82,9 @@ def labeling_page(
     values = checked_sequences(sequences)
     n = len(values)
     name = [str(one) for one in one_for_each("names", names or range(n), n)]
-    twice = next((one for k, one in enumerate(name) if one in name[:k]), None)
-    if twice is not None:
-        raise ValueError(f"names must not repeat, got {twice!r} twice.")
+    duplicate = next((one for k, one in enumerate(name) if one in name[:k]), None)
+    if duplicate is not None:
+        raise ValueError(f"names must not repeat, got {duplicate!r} twice.")
     place = one_for_each("positions", positions or [np.arange(len(one)) for one in values], n)
     weight = one_for_each("weights", weights, n)
     given = one_for_each("penalties", penalties, n)
@@ -112,14 +113,14 @@ def _page_sequence(
     most = possible_changes(value, max_changes)
     found = segment(value, most, weights=weight, **settings)
     selection = found.selection()
-    # By decreasing penalty, so from few to many changes.
     drawn, mean = drawn_values(value, found.mean)
+    # Models are ordered by decreasing penalty, from few to many changes.
     models = [
         PageModel(float(lowest), found.changes[k], mean[k])
         for k, lowest in zip(selection.n_changes[::-1], selection.min_penalty[::-1], strict=True)
     ]
     n_larger = sum(one.min_penalty > float(penalty) for one in models)
-    # The model with the most changes is shown for all smaller penalties.
+    # The model with the most changes is also shown for all smaller penalties.
     note = ""
     if n_larger >= len(models) - 1 and models[-1].changes.size == most:
         best = segment_penalty(value, float(penalty), weights=weight, **settings)
@@ -142,7 +143,7 @@ def _page_sequence(
 def _checked_labels(
     labels: Sequence[tuple[str, Any, Any, str]], names: set[str]
 ) -> list[tuple[str, Any, Any, str]]:
-    """Return labels with aliases of kinds replaced; the page checks the regions."""
+    """Replace the aliases of kinds; the page checks the regions."""
     rows = []
     for row, (name, start, end, kind) in enumerate(labels):
         if name not in names:

@@ -24,7 +24,7 @@ from rocpath.changepoint.segmentation_results import Segmentations
 
 
 class _Kind(NamedTuple):
-    """The object that is counted in a region, and the range of correct counts."""
+    """Object that is counted in a region, and the range of correct counts."""
 
     counts: str
     least: int
@@ -40,7 +40,7 @@ KINDS = {
     "peak_start": _Kind("peak_start", 1, 1),
     "peak_end": _Kind("peak_end", 1, 1),
 }
-# Names used in published label sets.
+# Alternative names, which are used in published sets of labels.
 _ALIASES = {
     "no_change": ("normal", "0breakpoints", "0changes", "noChange"),
     "one_change": ("oneChange", "1breakpoint", "1change"),
@@ -63,7 +63,7 @@ def kind_of(name: object, argument: str, row: int) -> str:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Labels:
-    """Hold the labeled regions of one sequence.
+    """Labeled regions of one sequence.
 
     Region i is (start, end]: a change at t, where ``x[t]`` begins a new segment, lies
     in it if start < t <= end. Each label contributes at most one error:
@@ -74,16 +74,16 @@ class Labels:
     no_change            any change inside
     one_change           two or more changes        no change inside
     at_least_one_change                             no change inside
-    no_peaks             any peak that overlaps
-    peaks                                           no peak overlaps
+    no_peaks             any overlapping peak
+    peaks                                           no overlapping peak
     peak_start           two or more peak starts    no peak start inside
     peak_end             two or more peak ends      no peak end inside
     ===================  =========================  ===================
 
     These aliases are also accepted: ``normal``, ``0breakpoints``, ``0changes`` and
-    ``noChange`` for no change; ``1breakpoint``, ``1change`` and ``oneChange`` for one;
-    ``breakpoint``, ``>0breakpoints`` and ``>0changes`` for at least one; ``noPeaks``,
-    ``peakStart`` and ``peakEnd``.
+    ``noChange`` for ``no_change``; ``1breakpoint``, ``1change`` and ``oneChange`` for
+    ``one_change``; ``breakpoint``, ``>0breakpoints`` and ``>0changes`` for
+    ``at_least_one_change``; ``noPeaks``, ``peakStart`` and ``peakEnd``.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ class Labels:
         where = self.where
         start = finite_vector(f"start{where}", self.start)
         end = finite_vector(f"end{where}", self.end)
-        # As objects, because NumPy would convert numbers to strings.
+        # The dtype is object, because NumPy would otherwise convert numbers to strings.
         kind = tuple(np.asarray(self.kind, dtype=object).ravel().tolist())
         row = whole_numbers("row", np.arange(start.size) if self.row is None else self.row)
         same_length(start=start, end=end, kind=np.empty(len(kind)), row=row)
@@ -128,7 +128,7 @@ class Labels:
                 f"start{where} must be below end, got {start[worst]} and {end[worst]} "
                 f"in row {row[worst]}."
             )
-        # If any labels overlap, some neighbors in this order do.
+        # If any labels overlap, two neighbors in this order overlap.
         order = np.argsort(start, kind="stable")
         # Regions are open on the left, so one may start where another ends.
         overlaps = end[order][:-1] > start[order][1:]
@@ -163,18 +163,18 @@ class Labels:
 
     @property
     def where(self) -> str:
-        """The name of the sequence, for error messages."""
+        """Reference to the sequence in error messages."""
         return "" if self.sequence is None else f" of sequence {self.sequence!r}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelErrors:
-    """Hold the label errors of every model of a sequence.
+    """Label errors of every model of a sequence.
 
     Attributes
     ----------
     fp, fn : array of int, shape (n_models,)
-        False positives and false negatives.
+        Numbers of false positives and false negatives.
     """
 
     fp: NDArray[np.int64]
@@ -304,7 +304,6 @@ def _refuse_outside(labels: Labels, low: float, high: float, *, has_position: bo
 
 def _checked_changes(changes: ArrayLike, k: int, n: int, labels: Labels) -> NDArray[np.int64]:
     name = f"changes[{k}]{labels.where}"
-    # An empty list becomes a vector of floats.
     change = whole_numbers(name, np.asarray(changes))
     if change.size and not (change[0] >= 1 and change[-1] <= n - 1 and (np.diff(change) > 0).all()):
         raise ValueError(

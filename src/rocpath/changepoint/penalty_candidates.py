@@ -1,4 +1,4 @@
-"""Candidate models of the log penalty, the simplest first, and the choice among them."""
+"""Candidate models of the log penalty, and the choice among them."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, Self, TypeAlias
@@ -19,15 +19,16 @@ Split: TypeAlias = tuple[NDArray[np.intp], NDArray[np.intp]]
 # data sets (benchmarks/constants.py), label errors were the same with 1e-4; with .01,
 # they differed on three. Higher accuracy is slow if columns are nearly collinear.
 _PATH_TOLERANCE = 1e-3
-# Errors are averaged over penalties from half to twice the predicted one. The minimum
-# of a sum of steps depends on a few sequences; the average is nearly as steep and less
-# variable. On four data sets of peaks, the resulting constant made 5% fewer errors in
-# new regions than the center of the widest interval with the fewest errors.
-BLUR = float(np.log(2.0))
+# Errors are averaged over penalties from half to twice the predicted one, an interval of
+# log penalties with this half-width. The minimum of a sum of steps depends on a few
+# sequences; the average is nearly as steep and less variable. On four data sets of peaks,
+# the resulting constant made 5% fewer errors in new regions than the center of the widest
+# interval with the fewest errors.
+HALF_WIDTH = float(np.log(2.0))
 
 
 class LabeledSequences(NamedTuple):
-    """Features of sequences, in their original units, and label errors."""
+    """Features of sequences, in their original units, and their label errors."""
 
     X: Floats
     functions: list[PenaltyErrors]
@@ -52,25 +53,25 @@ class ErrorSteps:
         self.value = np.concatenate([f.min_log_penalty[1:] for f in functions])
         self.rise = np.concatenate([np.diff(one) for one in errors])
 
-    def blurred(self, log_penalty: Floats) -> Floats:
+    def averaged(self, log_penalty: Floats) -> Floats:
         """Sum the averaged errors over sequences (rows) for each model (column)."""
         # A step is weighted by the fraction of the averaging interval that lies above it.
         total = np.full(log_penalty.shape[1], self.first)
         for column, predicted in enumerate(log_penalty.T):
-            above = (predicted[self.example] + BLUR - self.value) / (2 * BLUR)
+            above = (predicted[self.example] + HALF_WIDTH - self.value) / (2 * HALF_WIDTH)
             total[column] += self.rise @ np.clip(above, 0.0, 1.0)
         return total
 
     def best_shift(self, log_penalty: Floats) -> float:
-        """Find the constant that, added to the log penalties, minimizes averaged errors."""
+        """Return the constant to add to log penalties that minimizes the averaged errors."""
         if not self.value.size:
             return 0.0
         step = self.value - log_penalty[self.example]
         # The averaged errors are linear between these kinks, and constant outside.
-        kink = np.concatenate((step - BLUR, step + BLUR))
-        bend = np.concatenate((self.rise, -self.rise)) / (2 * BLUR)
+        kink = np.concatenate((step - HALF_WIDTH, step + HALF_WIDTH))
+        slope_change = np.concatenate((self.rise, -self.rise)) / (2 * HALF_WIDTH)
         order = np.argsort(kink, kind="stable")
-        kink, slope = kink[order], np.cumsum(bend[order])
+        kink, slope = kink[order], np.cumsum(slope_change[order])
         rise = np.concatenate(([0.0], np.cumsum(slope[:-1] * np.diff(kink))))
         # The tolerance prevents rounding errors from splitting a flat minimum.
         is_best = rise <= rise.min() + 1e-9 * (1.0 + self.first)
@@ -108,9 +109,9 @@ def with_intercepts(
 class CandidateChoice(NamedTuple):
     """Cross-validated losses of the candidates, and the chosen one."""
 
-    chosen: int  # the simplest within the allowed standard errors of the best
-    mean: Floats  # loss of each candidate
-    standard_error: Floats  # of the paired difference from the best
+    chosen: int  # simplest candidate within ``n_errors`` standard errors of the best
+    mean: Floats  # mean loss of each candidate
+    standard_error: Floats  # standard error of the paired difference from the best
 
 
 def choose_candidate(
@@ -123,7 +124,7 @@ def choose_candidate(
 
     Parameters
     ----------
-    splits : iterable of two arrays of rows
+    splits : iterable of pairs of arrays
         Training and test rows of each fold.
     losses : callable
         Function that fits the candidates to the training rows and returns their losses
@@ -153,9 +154,9 @@ def choose_candidate(
 
 
 def group_splits(n_rows: int, groups: Any, n_folds: int, random_state: Any = None) -> list[Split]:
-    """Split rows into folds of whole groups or, without groups, of neighboring rows.
+    """Split rows into folds of whole groups or, without groups, of consecutive rows.
 
-    Neighboring rows of a file are often similar, so shuffled folds would overestimate
+    Consecutive rows of a file are often similar, so shuffled folds would overestimate
     how well a model generalizes.
     """
     rows = np.empty(n_rows)
@@ -166,7 +167,7 @@ def group_splits(n_rows: int, groups: Any, n_folds: int, random_state: Any = Non
     # A single fold would leave no rows to train on.
     if names.size < 2:
         return []
-    # The largest groups come first, each in the smallest fold; the order of groups of
-    # equal size is random.
+    # GroupKFold assigns the largest groups first, each to the smallest fold; groups of
+    # equal size are assigned in random order.
     number = check_random_state(random_state).permutation(names.size)[group]
     return list(GroupKFold(min(n_folds, names.size)).split(rows, groups=number))

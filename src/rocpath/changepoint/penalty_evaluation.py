@@ -36,7 +36,7 @@ class PenaltyProblem(NamedTuple):
     log_default: Floats
     functions: Sequence[PenaltyErrors]
     groups: NDArray[Any] | None
-    unit: Floats  # of each penalty
+    unit: Floats  # unit of the penalty of each sequence
 
     @property
     def sample_size(self) -> str:
@@ -53,7 +53,7 @@ class PenaltyProblem(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class PenaltyEvaluation:
-    """Hold the log penalties that each rule predicts for held-out sequences.
+    """Log penalties that each rule predicts for held-out sequences.
 
     The first rule is the model that was fitted.
     """
@@ -68,7 +68,7 @@ class PenaltyEvaluation:
         return next(iter(self.log_penalty))
 
     def errors(self, rule: str) -> NDArray[np.int64]:
-        """Return the label errors of each sequence."""
+        """Return the number of label errors of a rule in each sequence."""
         pairs = zip(self.problem.functions, self.log_penalty[rule], strict=True)
         return np.array([int(f.at(one)) for f, one in pairs])
 
@@ -105,7 +105,7 @@ class PenaltyEvaluation:
         return {rule: roc_curve(bp, -one) for rule, one in predicted}
 
     def headline(self, n_labels: int) -> str:
-        """Compare the fitted model with a constant penalty, in two sentences."""
+        """Return two sentences that compare the fitted model with a constant penalty."""
         comparison = self.comparison
         ours, constant = comparison[self.fitted_rule], comparison[CONSTANT]
         finding = next(one for one in comparison.findings() if one.startswith(f"{CONSTANT} vs. "))
@@ -175,7 +175,7 @@ def _predicted(
     if rule == DEFAULT:
         return np.asarray(problem.log_default[test])
     functions = [problem.functions[row] for row in train]
-    # A few sequences may not determine a regression; a constant always exists.
+    # A few sequences may not determine a regression, but there is always a best constant.
     if rule == CONSTANT or not can_be_learned(functions):
         return np.full(len(test), _best_constant(functions))
     # Information criteria have penalties proportional to log n.

@@ -36,11 +36,11 @@ _SLACK = 0.5
 
 
 class PenaltyRegressor(LogPenaltyModel):
-    """Predict the log penalty of a sequence that minimizes label errors.
+    """Linear model of the log penalty that minimizes cross-validated label errors.
 
     The candidates are linear models of increasing complexity: a constant, then interval
     regression (:class:`IntervalRegression`) with decreasing L1 weights, which select
-    more and more features. Each is evaluated by its cross-validated label errors, and
+    an increasing number of features. Each is evaluated by its cross-validated label errors, and
     the simplest within half a standard error of the best is selected. If ``max_steps``
     is positive, the AUM of the label errors is then decreased by descent steps from
     this model (:func:`minimize_aum`); cross-validation chooses their number.
@@ -63,7 +63,7 @@ class PenaltyRegressor(LogPenaltyModel):
         validation data.
     n_folds : int
         Maximum number of cross-validation folds, which consist of whole groups or,
-        without groups, of neighboring rows.
+        without groups, of consecutive rows.
     n_alphas : int
         Number of L1 weights to try.
     alpha_ratio, margin
@@ -82,12 +82,12 @@ class PenaltyRegressor(LogPenaltyModel):
     n_iter_ : int
         Number of descent steps.
     alpha_ : float
-        The selected L1 weight, as a fraction of the largest; 1 is the constant.
+        The selected L1 weight, as a fraction of the largest; 1 is the constant model.
     alphas_, monitor_mean_, monitor_error_ : array, shape (n_alphas,)
         The L1 weights, as fractions of the largest, their cross-validated label errors,
         and the standard errors of the differences from the best.
     steps_, steps_mean_, steps_error_ : array
-        The numbers of descent steps, their cross-validated label errors, and the
+        Candidate numbers of descent steps, their cross-validated label errors, and the
         standard errors of the differences from the best.
     kept_features_, low_, high_, median_, n_features_in_
         As for :class:`IntervalRegression`.
@@ -153,8 +153,8 @@ class PenaltyRegressor(LogPenaltyModel):
         n_alphas = 1 if self.start == "zero" else self.n_alphas
         self.alphas_ = np.geomspace(1.0, self.alpha_ratio, n_alphas)
 
-        # Two one-dimensional searches instead of a grid search: first the L1 weight, then
-        # the number of descent steps from that model.
+        # Two one-dimensional searches replace a grid search: first over L1 weights, then
+        # over the number of descent steps from the selected model.
         fit = partial(fit_path, fraction=self.alphas_, margin=self.margin)
         path = self._select(sequences, splits, n_alphas, fit)
         self.monitor_mean_, self.monitor_error_ = path.mean, path.standard_error
@@ -173,7 +173,7 @@ class PenaltyRegressor(LogPenaltyModel):
     def _descent(self, sequences: LabeledSequences, chosen: int) -> LinearModels:
         """Minimize AUM from a model of the path; return a model for each number of steps.
 
-        AUM is a function of minus the log penalty, and invariant to constants.
+        AUM is a function of minus the log penalties, and invariant to added constants.
         """
         path = fit_path(sequences, self.alphas_, margin=self.margin)
         scaled = path.features.scaled(sequences.X)
@@ -181,8 +181,8 @@ class PenaltyRegressor(LogPenaltyModel):
         coef, taken = -path.coef[chosen], 0
         coefs, counts = [], []
         for most in self.steps_:
-            # A single descent, which continues from the previous number of steps until
-            # it has converged.
+            # A single descent continues from the previous number of steps until it has
+            # converged.
             if most > taken and can_be_learned(sequences.functions):
                 descent = minimize_aum(
                     scaled,
@@ -209,7 +209,7 @@ class PenaltyRegressor(LogPenaltyModel):
 
         def losses(train: NDArray[np.intp], test: NDArray[np.intp]) -> Floats:
             X, functions = sequences.take(test)
-            return ErrorSteps(functions).blurred(fit(sequences.take(train)).predict(X))
+            return ErrorSteps(functions).averaged(fit(sequences.take(train)).predict(X))
 
         choice = choose_candidate(splits, losses, n_errors=_SLACK) if n_models > 1 else None
         # Without alternatives or folds, the simplest model is selected.
@@ -217,7 +217,7 @@ class PenaltyRegressor(LogPenaltyModel):
         return CandidateChoice(0, zero, zero) if choice is None else choice
 
     def score(self, X: Any, y: Sequence[PenaltyErrors]) -> float:
-        """Return the AUC of the label errors."""
+        """Return the AUC of the predictions, computed from label errors."""
         prediction = self.predict(X)
         functions = checked_functions("y", y, n=prediction.size)
         return auc(error_breakpoints(functions), -prediction)

@@ -1,4 +1,4 @@
-"""The content of a saved LearnedDetector."""
+"""Content of a saved LearnedDetector."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ _NOT_SAVED = ("search", "regressor", "random_state")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SavedDetector:
-    """Hold a fitted penalty model and the segmentation settings."""
+    """Fitted penalty model and segmentation settings of a detector."""
 
     kind: ClassVar = "changepoint"
     regressor: PenaltyRegressor | IntervalRegression
@@ -23,7 +23,7 @@ class SavedDetector:
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Reject estimators from other packages, and models of other versions."""
+        """Reject estimators from other packages, and models from other versions."""
         if set(self.learned) != set(_LEARNED):
             raise ValueError(f"learned must have the entries {', '.join(_LEARNED)}.")
         if type(self.regressor) not in (PenaltyRegressor, IntervalRegression):

@@ -1,4 +1,4 @@
-"""A learned detector with the interface of skchange, an optional package."""
+"""Learned detector with the interface of skchange, an optional dependency."""
 
 from typing import Any, Self
 
@@ -9,7 +9,7 @@ from skchange.utils.validation import validate_data
 
 
 class SkchangeDetector(BaseChangeDetector):  # type: ignore[misc]
-    """A detector of skchange with a penalty for each sequence."""
+    """Detector for skchange that predicts a penalty for each sequence."""
 
     def __init__(self, learned: Any) -> None:
         self.learned = learned

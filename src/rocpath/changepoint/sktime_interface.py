@@ -1,4 +1,4 @@
-"""A learned detector with the interface of sktime, an optional package."""
+"""Learned detector with the interface of sktime, an optional dependency."""
 
 from typing import Any, ClassVar
 
@@ -8,11 +8,11 @@ from sktime.detection.base import BaseDetector
 
 
 class SktimeDetector(BaseDetector):  # type: ignore[misc]
-    """A detector of sktime with a penalty for each series."""
+    """Detector for sktime that predicts a penalty for each series."""
 
     _tags: ClassVar = {
         "task": "change_point_detection",
-        "learning_type": "unsupervised",  # labels are not used after the penalty is learned
+        "learning_type": "unsupervised",  # the penalty model is already fitted
         "capability:multivariate": False,
         "fit_is_empty": True,
         "X_inner_mtype": "np.ndarray",

@@ -19,9 +19,9 @@ _MAX_EXPANDED = 10**8
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrainingSequence:
-    """A labeled sequence, and its index among all sequences that were passed.
+    """Labeled sequence, and its index among all sequences.
 
-    Several columns are scaled by their noise.
+    If there are several columns, each is scaled by its noise.
     """
 
     index: int
@@ -86,8 +86,8 @@ def features_and_units(
     """Return the features of sequences, and the units of their penalties.
 
     If a unit is given, values are scaled by the noise. With ``"free"``, the log noise
-    variance is a feature instead of the unit of the penalty. Several columns must have
-    been scaled by their noise.
+    variance is a feature instead of the unit of the penalty. Sequences with several
+    columns must already be scaled by their noise.
     """
     noise = np.ones(len(value))
     rows = []

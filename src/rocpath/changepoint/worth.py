@@ -1,4 +1,4 @@
-"""The worth of each change: its gain in cost, and the penalties at which it persists."""
+"""Worth of each change: its gain in cost, and the penalties for which it persists."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,12 +19,12 @@ from rocpath.changepoint.search import Constraint, SegmentCost, checked_sequence
 from rocpath.changepoint.segmentation import segment
 from rocpath.changepoint.segmentation_results import Segmentation, Segmentations
 
-_MOST_WORK = 2 * 10**7  # number of changes times length: about ten seconds
+_MAX_WORK = 2 * 10**7  # number of changes times length; takes about ten seconds
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChangeWorth:
-    """Hold the worth of each change of a segmentation.
+    """Worth of each change of a segmentation.
 
     Attributes
     ----------
@@ -33,9 +33,10 @@ class ChangeWorth:
     gain : array
         Increase in cost if only this change is removed.
     min_penalty, max_penalty : array
-        Limits of the penalties, around that of the segmentation, for which the best
-        segmentation contains the change. The lower limit is 0 if the change persists in
-        all models that were computed. NaN if computing the models would take too long.
+        Limits of the interval of penalties, around that of the segmentation, for which
+        the best segmentation contains the change. The lower limit is 0 if the change
+        persists in all computed models with smaller penalties. Both limits are NaN if
+        computing the models would take too long.
     """
 
     changes: NDArray[np.int64]
@@ -65,9 +66,10 @@ def change_worth(
     cost, weights, constraint, min_length
         As for `segment`.
     max_changes : int, optional
-        Maximum number of changes of the models that determine the penalties; by default
-        twice that of the segmentation, and at least ten more. If this default times the
-        length of the sequence exceeds 20 million, no models are computed.
+        Maximum number of changes of the models that determine the penalties; by
+        default, twice the number of changes of the segmentation, and at least ten more.
+        If this default times the length of the sequence exceeds 20 million, no models
+        are computed.
 
     Returns
     -------
@@ -90,7 +92,7 @@ def change_worth(
     most = max(2 * most, most + 10) if max_changes is None else max_changes
     most = possible_changes(value, whole_number("max_changes", most, least=0))
     low = high = np.full(segmentation.n_changes, np.nan)
-    if max_changes is not None or most * len(value) <= _MOST_WORK:
+    if max_changes is not None or most * len(value) <= _MAX_WORK:
         settings: dict[str, Any] = {"cost": cost, "weights": weights}
         settings |= {"constraint": constraint, "min_length": min_length}
         low, high = _persistence(segmentation, segment(value, most, **settings))
@@ -107,7 +109,7 @@ def change_gains(
     """Return the increase in cost if each change is removed separately."""
     sequence = checked_sequence(x, weights, cost=cost)
     at = changes if sequence.index is None else np.searchsorted(sequence.index, changes)
-    # If every second change is removed, each removal merges the two adjacent segments.
+    # Removing every second change merges the two segments at each removed change.
     models = [at, at[1::2], at[::2]]
     change = np.concatenate(models).astype(np.int32)
     n_changes = np.array([one.size for one in models])
@@ -142,7 +144,7 @@ def _persistence(
     selection = models.selection()
     at = int(np.searchsorted(selection.min_penalty, best.penalty, side="right")) - 1
     has = np.array([np.isin(best.changes, models.changes[k]) for k in selection.n_changes])
-    # Number of consecutive models that have each change, toward smaller and larger penalties.
+    # Number of consecutive models with each change, toward smaller and larger penalties.
     n_down = np.logical_and.accumulate(has[at::-1]).sum(axis=0)
     n_up = np.logical_and.accumulate(has[at:]).sum(axis=0)
     low = selection.min_penalty[np.minimum(at, at + 1 - n_down)]
