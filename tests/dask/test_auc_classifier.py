@@ -92,7 +92,7 @@ def test_ascent_on_subsampled_rows_equals_ascent_in_memory(monkeypatch):
     np.testing.assert_allclose(model.intercept_, local.intercept_, rtol=1e-6)
 
 
-def test_empty_and_single_class_partitions():
+def test_partitions_may_be_empty_or_of_a_single_class():
     X, y = rows()
     X, y = X[np.argsort(y, kind="stable")], np.sort(y)
     expected = rp.AUCClassifier(random_state=0).fit(X, y)
@@ -179,7 +179,7 @@ def test_lazy_predictions_equal_those_of_the_local_model(n_classes):
         assert getattr(model, method)(unknown).compute().shape[0] == 0
 
 
-def test_data_frames_csr_blocks_and_text_labels():
+def test_fits_of_data_frames_and_csr_blocks_equal_fits_in_memory():
     X, y = rows()
     X[np.abs(X) < 0.5] = 0.0
     label = np.where(y == 1, "yes", "no")
@@ -263,7 +263,7 @@ def test_parameters_are_those_of_the_local_classifier_plus_client_and_verbose():
 def test_wide_tables_have_smaller_subsamples(monkeypatch):
     monkeypatch.setattr(subsampling, "_MAX_BYTES", 40_000)
     monkeypatch.setattr(subsampling, "_MIN_ROWS_PER_CLASS", 10)
-    monkeypatch.setattr(subsampling, "MOST_COLUMNS_FOR_NEWTON", 1)
+    monkeypatch.setattr(subsampling, "MAX_COLUMNS_FOR_NEWTON", 1)
     X, y = rows(3000)
     sampled_rows = []
     search = rp.AUCClassifier._search

@@ -23,7 +23,7 @@ CHEAP = [("bayes", BernoulliNB()), ("ridge", RidgeClassifier())]
 
 @pytest.mark.filterwarnings("ignore:.*ranks all held-out rows:UserWarning")
 @parametrize_with_checks([rp.AUCBlender(CHEAP)])
-def test_every_check_of_scikit_learn(estimator, check):
+def test_estimator_checks_of_scikit_learn_pass(estimator, check):
     check(estimator)
 
 
@@ -46,7 +46,7 @@ def held_out_scores(estimators, X, y, cv):
     )
 
 
-def test_held_out_scores_are_added_with_non_negative_weights(rows):
+def test_a_blend_is_fitted_to_held_out_scores_with_non_negative_weights(rows):
     X, y = rows
     cv = StratifiedKFold(4)
     estimators = models(line=LogisticRegression())
@@ -61,7 +61,7 @@ def test_held_out_scores_are_added_with_non_negative_weights(rows):
     scores = held_out_scores(estimators, X, y, cv)
     alone = [roc_auc_score(y, score) for score in scores.T]
     np.testing.assert_allclose(history.member_auc, alone)
-    # The same scores from a file, with the same folds, give the same blend.
+    # Given the same scores and folds, `fit_scores` fits the same blend.
     given = rp.AUCBlender(cv=cv, random_state=0).fit_scores(scores, y)
     np.testing.assert_allclose(given.weights_, blend.weights_)
     fitted = np.column_stack([m.predict_proba(X)[:, 1] for m in blend.estimators_])
@@ -75,7 +75,7 @@ def test_probabilities_are_calibrated_on_new_rows():
     np.testing.assert_allclose(probability.sum(axis=1), 1.0)
     odds = np.log(probability[:, 1] / probability[:, 0])
     np.testing.assert_allclose(odds, blend.decision_function(X[1500:]))
-    # Three standard errors of a proportion of 1,500 rows are at most .04.
+    # Three standard errors of a proportion in 1,500 rows are at most .04.
     assert abs(probability[:, 1].mean() - y[1500:].mean()) < 0.04
     np.testing.assert_array_equal(blend.predict(X[1500:]), odds > 0)
 
@@ -108,7 +108,7 @@ def test_fitted_models_are_not_refitted(rows):
 
 def test_weights_are_passed_to_models_and_blend(rows):
     X, y = rows
-    # The label of a row of weight 0 does not matter.
+    # The labels of rows with weight 0 do not affect the blend.
     weight = np.where(np.arange(y.size) % 4, 1.0, 0.0)
     estimators = [("bayes", make_pipeline(StandardScaler(), GaussianNB()))]
     blend = rp.AUCBlender(estimators, cv=StratifiedKFold(4)).fit(X, y, weight)
@@ -123,7 +123,7 @@ def test_weights_are_passed_to_models_and_blend(rows):
     np.testing.assert_array_equal(one.weights_, two.weights_)
 
 
-def test_metadata_routing_needs_no_request_for_weights(rows):
+def test_weights_require_no_metadata_request(rows):
     X, y = rows
     weight = np.where(np.arange(y.size) % 3, 1.0, 0.5)
     expected = rp.AUCBlender(models(), random_state=0).fit(X, y, weight)
@@ -159,14 +159,14 @@ def test_groups_are_in_the_same_fold(rows):
 
 
 class Broken(ClassifierMixin, BaseEstimator):
-    """A classifier that fails."""
+    """Classifier that raises an error or predicts NaN."""
 
-    def __init__(self, how="raises"):
-        self.how = how
+    def __init__(self, failure="raises"):
+        self.failure = failure
 
     def fit(self, X, y):
-        if self.how == "raises":
-            raise RuntimeError("no luck")
+        if self.failure == "raises":
+            raise RuntimeError("the fit failed")
         self.classes_ = np.unique(y)
         return self
 
@@ -182,8 +182,8 @@ class Broken(ClassifierMixin, BaseEstimator):
 @pytest.mark.parametrize(
     ("member", "reason"),
     [
-        (Broken("raises"), "RuntimeError: no luck"),
-        (Broken("gives nan"), r"got nan from model 'bad' for row \d+"),
+        (Broken("raises"), "RuntimeError: the fit failed"),
+        (Broken("predicts nan"), r"got nan from model 'bad' for row \d+"),
         (StandardScaler(), "must have predict_proba or decision_function"),
     ],
 )
@@ -199,7 +199,7 @@ def test_a_member_that_fails_is_excluded_with_a_warning(rows, member, reason):
         rp.AUCBlender([("bad", member)]).fit(X, y)
 
 
-def test_default_estimators_suit_the_table(rows):
+def test_default_estimators_depend_on_the_table(rows):
     X, y = rows
     X = X.copy()
     X[::7, 1] = np.nan
@@ -258,17 +258,17 @@ def test_boosting_from_other_libraries_is_blended(rows, library, name):
         ({"estimators": CHEAP, "cv": 1}, "cv must be an integer of at least 2, got 1"),
         (
             {"estimators": CHEAP, "cv": [([0, 1, 2, 3], [4, 5])]},
-            "cv must have every row in exactly one test fold, got row 0 in 0",
+            "cv must have every row in exactly one test fold, got row 0 in 0 test folds",
         ),
     ],
 )
-def test_errors_name_the_argument(rows, settings, message):
+def test_invalid_settings_raise(rows, settings, message):
     X, y = rows
     with pytest.raises(ValueError, match=message):
         rp.AUCBlender(**settings).fit(X, y)
 
 
-def test_training_sets_must_have_every_class(rows):
+def test_missing_labels_and_missing_classes_raise(rows):
     X, y = rows
     with pytest.raises(ValueError, match="none of class 0 in the training set of fold 0"):
         rp.AUCBlender(models(), cv=GroupKFold(2)).fit(X, y, groups=y)

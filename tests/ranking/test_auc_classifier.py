@@ -1,4 +1,4 @@
-"""AUCClassifier: its guarantees beyond scikit-learn compatibility."""
+"""AUCClassifier: predictions, ascent, groups, and use with scikit-learn."""
 
 import pickle
 import re
@@ -52,11 +52,11 @@ def test_probabilities_are_the_logistic_function_of_the_log_odds(fitted):
     score = model.decision_function(X)
     np.testing.assert_allclose(model.predict_proba(X)[:, 1], expit(score))
     np.testing.assert_array_equal(model.predict(X), (score > 0).astype(int))
-    # Calibrated on held-out rows, for the observed class frequencies.
+    # Log-odds are calibrated on held-out rows, for the observed class frequencies.
     assert model.predict_proba(X)[:, 1].mean() == pytest.approx(y.mean(), abs=0.03)
 
 
-def test_an_outlier_does_not_spoil_the_ranking():
+def test_the_ranking_is_robust_to_an_outlier():
     X, y = unbalanced()
     X_new, y_new = unbalanced(seed=1)
     X[5] = 1e6
@@ -69,7 +69,7 @@ def test_an_outlier_does_not_spoil_the_ranking():
     assert model.predict_proba(X_new)[:, 1].std() > 0.02
 
 
-def test_ascent_helps_where_outliers_mislead_a_convex_loss():
+def test_ascent_improves_auc_if_outliers_dominate_convex_losses():
     # A tenth of the negatives are extreme outliers on the side of the positives. They
     # dominate every convex loss, but are in only a tenth of the pairs that AUC counts.
     rng = np.random.default_rng(0)
@@ -92,13 +92,13 @@ def test_history_lists_the_models_and_stages_that_were_tried(fitted):
     (history,) = fitted[2].history_
     assert len(history.initial_models) == history.initial_auc.size == history.share.size
     assert history.share.sum() == pytest.approx(1)
-    # The average, and the first bandwidth halfway and all the way. Coordinate ascent is
-    # not tried, because it does not help on a few rows.
+    # The stages are the average, and the first bandwidth halfway and all the way.
+    # Coordinate ascent is not tried, because it does not help on a few rows.
     assert history.stage_auc.size == 1 + 2
     assert history.stage_error[0] == 0
 
 
-def test_string_labels_and_class_weights():
+def test_class_weights_change_predictions_but_not_the_ranking_of_string_labels():
     X, y = unbalanced()
     label = np.where(y == 1, "rare", "common")
     model = rp.AUCClassifier(random_state=0).fit(X, label)
@@ -110,7 +110,7 @@ def test_string_labels_and_class_weights():
     assert roc_auc_score(y, balanced.decision_function(X)) == pytest.approx(area)
 
 
-def test_several_classes():
+def test_each_of_several_classes_has_a_ranking():
     X, y = load_iris(return_X_y=True)
     model = rp.AUCClassifier(random_state=0).fit(X, y)
     assert model.decision_function(X).shape == (150, 3)
@@ -121,7 +121,7 @@ def test_several_classes():
     assert model.score(X, y) > 0.9
 
 
-def test_works_in_pipelines_searches_and_calibration():
+def test_the_model_works_in_pipelines_searches_and_calibration():
     X, y = load_breast_cancer(return_X_y=True)
     X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
     pipeline = make_pipeline(StandardScaler(), rp.AUCClassifier(random_state=0))
@@ -136,7 +136,7 @@ def test_works_in_pipelines_searches_and_calibration():
     np.testing.assert_array_equal(model.decision_function(X_test), expected)
 
 
-def test_there_are_at_most_as_many_folds_as_minority_rows():
+def test_there_are_at_most_as_many_folds_as_rows_of_the_minority_class():
     X, y = unbalanced(200)  # twenty positives
     model = rp.AUCClassifier(n_folds=100, random_state=0).fit(X, y)
     same = rp.AUCClassifier(n_folds=20, random_state=0).fit(X, y)
@@ -144,13 +144,13 @@ def test_there_are_at_most_as_many_folds_as_minority_rows():
     assert (model.coef_ == same.coef_).all()
 
 
-def test_many_rows_are_subsampled_and_the_model_is_refitted_to_all():
+def test_many_rows_are_subsampled_and_the_model_is_refitted_to_all_rows():
     rng = np.random.default_rng(0)
     y = rng.random(60_000) < 0.05
     X = rng.normal(size=(60_000, 3)).astype(np.float32) + y[:, None]
     model = rp.AUCClassifier(random_state=0).fit(X, y)
     assert roc_auc_score(y, model.decision_function(X)) > 0.88
-    # The optimal weights are equal.
+    # The optimal coefficients are equal.
     assert np.ptp(model.coef_) < 0.1 * model.coef_.mean()
     # Held-out rows were subsampled, but probabilities are for all rows.
     assert model.predict_proba(X)[:, 1].mean() == pytest.approx(0.05, abs=0.005)
@@ -173,12 +173,13 @@ def test_cross_validated_auc_of_grouped_rows_is_that_of_new_groups():
     by_groups = model.history_[0].initial_auc.max()
     new_X, new_y, _ = noisy_groups(1)
     new = roc_auc_score(new_y, model.decision_function(new_X))
-    # The columns that identify groups make rows of a group easy to recognize.
+    # With folds of rows, the columns that identify groups reveal the labels of held-out
+    # rows.
     assert by_rows > new + 0.1
     assert by_groups == pytest.approx(new, abs=0.06)
 
 
-def test_copies_change_neither_the_model_nor_its_standard_errors():
+def test_copies_of_rows_hardly_change_the_model():
     X, y = unbalanced(300)
     once = rp.AUCClassifier(random_state=0).fit(X, y)
     copied = rp.AUCClassifier(random_state=0)
@@ -187,7 +188,7 @@ def test_copies_change_neither_the_model_nor_its_standard_errors():
     numbered.fit(np.repeat(X, 4, axis=0), np.repeat(y, 4), groups=np.repeat(np.arange(300), 4))
     np.testing.assert_allclose(copied.coef_, numbered.coef_)
     scores = [model.decision_function(X) for model in (once, copied)]
-    # Folds differ, but the penalty is chosen as it is without copies.
+    # Folds differ, but copies do not weaken the penalties.
     assert np.corrcoef(*scores)[0, 1] > 0.98
 
 

@@ -32,13 +32,13 @@ def test_input_types_give_nearly_the_same_model(kind):
         given = make(X)
     other = rp.AUCClassifier(random_state=0).fit(given, y)
     difference = other.decision_function(given) - model.decision_function(X)
-    # Due to rounding, another of two nearly equal steps may be chosen.
+    # Due to rounding, the other one of two nearly equal steps may be chosen.
     assert np.abs(difference).max() < 0.2 * model.decision_function(X).std()
     if kind in ("pandas", "polars"):
         assert other.feature_names_in_.tolist() == names
 
 
-def test_rows_of_weight_zero_are_excluded():
+def test_rows_with_zero_weight_are_dropped():
     X, y = unbalanced()
     weight = np.ones(y.size)
     weight[400:] = 0
@@ -79,7 +79,7 @@ def test_separable_data_with_a_large_offset_are_separated():
 
 @pytest.mark.parametrize("power", [-960, -600, 600, 960])
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
-def test_the_scale_of_columns_does_not_matter(power, kind):
+def test_predictions_do_not_depend_on_the_scale_of_columns(power, kind):
     X, y = unbalanced()
     X = np.delete(X, 3, axis=1)
     scores = []
@@ -101,13 +101,13 @@ def test_the_scale_of_single_columns_may_be_extreme(size):
         model = rp.AUCClassifier(random_state=0).fit(small, y)
     expected = rp.AUCClassifier(random_state=0).fit(X, y).decision_function(X)
     assert np.isfinite(model.coef_).all()
-    # A coefficient above 1e308 is clipped, so that its column has a little less weight.
+    # A coefficient above 1e308 is clipped, so that its column has slightly less influence.
     assert np.corrcoef(model.decision_function(small), expected)[0, 1] > 0.99
 
 
 def test_rare_categories_are_not_overweighted():
     # One numeric column is informative. The 60 levels of a category are not, and most of
-    # them are in a few rows. Scaling by class-balanced weights would magnify them.
+    # them occur in few rows. Scaling with class-balanced weights would magnify them.
     rng = np.random.default_rng(0)
     X, y = [], []
     for _ in range(2):
@@ -147,7 +147,7 @@ def test_class_weights_may_differ_by_twenty_orders_of_magnitude(heavy):
         ({"y": np.ones(600)}, "y must have at least two classes"),
         ({"sample_weight": np.zeros(600)}, "sample_weight must have a positive entry"),
         ({"sample_weight": -np.ones(600)}, "sample_weight must not be negative"),
-        ({"sample_weight": np.ones(5)}, "an entry for each of the 600 rows, got 5"),
+        ({"sample_weight": np.ones(5)}, "entry for each of the 600 rows, got 5"),
         ({"X": np.full((600, 2), np.nan)}, "NaN"),
         ({"X": np.full((600, 2), np.inf)}, "infinity"),
         ({"X": 1.5e308 * np.eye(600, 2)}, r"X must be at most 1e\+307 in absolute value"),

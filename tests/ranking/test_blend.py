@@ -1,4 +1,4 @@
-"""Weights of a blend: by hand, against a grid, and for invalid scores."""
+"""Weights of a blend: compared with hand calculations and grids, and for invalid scores."""
 
 import warnings
 from dataclasses import replace
@@ -24,17 +24,18 @@ def auc_of(rows, coef):
     return rp.auc(rows.breakpoints, rows.X @ coef, max_fpr=rows.max_fpr)
 
 
-def drawn(n_rows, n_models, seed=0, share=0.5):
-    """Return random scores of models whose errors are correlated."""
+def random_scores(n_rows, n_models, seed=0, share=0.5):
+    """Return scores of models whose errors are correlated, and labels."""
     rng = np.random.default_rng(seed)
     y = (rng.random(n_rows) < share).astype(int)
     shared = rng.normal(size=(n_rows, 1))
     return y[:, None] + shared + rng.normal(size=(n_rows, n_models)), y
 
 
-def test_two_models_that_err_on_different_rows_by_hand():
-    # Negatives 0, 1 and positives 2, 3. The first model ranks row 1 highest, the second
-    # row 0: alone each has AUC 2/4. With weights 1/2 the sums are 1.5, 1.5, 2, 2.
+def test_weights_of_two_models_with_errors_on_different_rows():
+    # Rows 0 and 1 are negative, rows 2 and 3 positive. The first model ranks row 1 highest,
+    # and the second row 0: alone, each has AUC 2/4. With weights 1/2, the sums are 1.5,
+    # 1.5, 2 and 2.
     scores = np.array([[0.0, 3.0], [3.0, 0.0], [2.0, 2.0], [2.0, 2.0]])
     rows = labeled(scores, [0, 0, 1, 1])
     weights = best_weights(rows, np.array([0.9, 0.1]))
@@ -46,7 +47,7 @@ def test_two_models_that_err_on_different_rows_by_hand():
 
 @pytest.mark.parametrize("seed", range(5))
 def test_two_weights_are_as_good_as_the_best_of_a_grid(seed):
-    scores, y = drawn(60, 2, seed)
+    scores, y = random_scores(60, 2, seed)
     rows = labeled(scores, y)
     weights = best_weights(rows, np.array([0.5, 0.5]))
     grid = np.linspace(0, 1, 2001)
@@ -60,14 +61,14 @@ def test_two_weights_are_as_good_as_the_best_of_a_grid(seed):
 
 def test_ascent_never_decreases_auc():
     for seed in range(10):
-        scores, y = drawn(80, 5, seed, share=0.3)
+        scores, y = random_scores(80, 5, seed, share=0.3)
         rows = labeled(np.round(scores), y)
         start = stacked_weights(rows, 1.0)
         assert auc_of(rows, best_weights(rows, start)) >= auc_of(rows, start)
 
 
 def test_stacking_matches_logistic_regression_if_no_weight_is_negative():
-    scores, y = drawn(500, 3)
+    scores, y = random_scores(500, 3)
     rows = labeled(scores, y, np.arange(500) % 3 + 1)
     free = LogisticRegression(C=0.1, tol=1e-8).fit(scores, y, np.arange(500) % 3 + 1)
     assert (free.coef_ > 0).all()
@@ -76,16 +77,16 @@ def test_stacking_matches_logistic_regression_if_no_weight_is_negative():
 
 
 def test_copies_of_rows_do_not_change_the_weights():
-    scores, y = drawn(150, 4)
+    scores, y = random_scores(150, 4)
     group = np.repeat(np.arange(150), 4)
     once, copied = labeled(scores, y), replace(labeled(scores[group], y[group]), group=group)
     for name, weights in candidates(once).items():
-        # The tolerance of the searches is in standard errors, which are the same too.
+        # The tolerance of a search is in standard errors, which are also the same.
         np.testing.assert_allclose(candidates(copied)[name], weights, atol=1e-5)
 
 
 def test_a_model_that_is_worse_than_chance_has_zero_weight():
-    scores, y = drawn(300, 3)
+    scores, y = random_scores(300, 3)
     scores[:, 1] *= -1
     weights = stacked_weights(labeled(scores, y), 10.0)
     assert weights[1] == 0
@@ -95,11 +96,11 @@ def test_a_model_that_is_worse_than_chance_has_zero_weight():
     np.testing.assert_allclose(weights, 1 / 3)
 
 
-def test_scales_by_hand():
+def test_scales_equal_hand_calculations():
     scores = np.array([[0.1, 10.0], [0.5, 20.0], [0.5, 20.0], [0.9, 40.0]])
     scale = Scale.from_scores(scores, np.ones(4))
-    # Shares of lower scores, with ties counted half, are 1/8, 4/8, 4/8 and 7/8; their
-    # standard deviation is sqrt(2) * 3/8 / 2.
+    # Shares of lower scores, with ties counted as one half, are 1/8, 4/8, 4/8 and 7/8;
+    # their standard deviation is sqrt(2) * 3/8 / 2.
     expected = np.array([-1.0, 0.0, 0.0, 1.0]) * np.sqrt(2)
     np.testing.assert_allclose(scale.ranks_of(scores)[:, 0], expected, atol=1e-12)
     np.testing.assert_allclose(scale.ranks_of(scores)[:, 1], expected, atol=1e-12)
@@ -109,8 +110,8 @@ def test_scales_by_hand():
     np.testing.assert_array_equal(scale.is_probability, [True, False])
     # Log-odds of .1, .5, .5, .9 are -log 9, 0, 0, log 9.
     np.testing.assert_allclose(scale.odds_of(scores)[:, 0], expected, atol=1e-12)
-    wild = scale.odds_of(np.array([[0.0, 10.0], [1.0, 10.0], [7.0, 10.0]]))[:, 0]
-    np.testing.assert_allclose(wild, np.array([-14, 14, 14]) / np.log(9) * np.sqrt(2))
+    extreme = scale.odds_of(np.array([[0.0, 10.0], [1.0, 10.0], [7.0, 10.0]]))[:, 0]
+    np.testing.assert_allclose(extreme, np.array([-14, 14, 14]) / np.log(9) * np.sqrt(2))
     # The second scores are not probabilities. Their mean is 22.5, and their squared
     # deviations 156.25, 6.25, 6.25 and 306.25 have a mean of 118.75.
     odds = np.array([-12.5, -2.5, -2.5, 17.5]) / np.sqrt(118.75)
@@ -118,7 +119,7 @@ def test_scales_by_hand():
 
 
 def test_scores_with_a_fold_of_one_class_are_blended():
-    scores, y = drawn(60, 3)
+    scores, y = random_scores(60, 3)
     order = np.argsort(y, kind="stable")
     part = np.arange(60) // 12
     cv = [(np.flatnonzero(part != k), np.flatnonzero(part == k)) for k in range(5)]
@@ -129,10 +130,10 @@ def test_scores_with_a_fold_of_one_class_are_blended():
 
 
 def test_a_blend_is_better_than_the_best_model():
-    # Each of six models adds its own error to a shared one. The mean of the models is the
-    # best ranking, because the variance of their own errors is divided by six.
-    scores, y = drawn(2000, 6)
-    others, z = drawn(2000, 6, seed=1)
+    # Each of six models has its own error in addition to a shared one. The mean of the
+    # models is the best ranking, because it divides the variance of their own errors by six.
+    scores, y = random_scores(2000, 6)
+    others, z = random_scores(2000, 6, seed=1)
     blend = rp.AUCBlender(random_state=0).fit_scores(scores, y)
     ahead = roc_auc_score(z, blend.decision_function(others))
     best = roc_auc_score(z, others.mean(axis=1))
@@ -141,22 +142,22 @@ def test_a_blend_is_better_than_the_best_model():
 
 
 def test_the_blend_does_not_depend_on_the_scale_of_scores():
-    scores, y = drawn(200, 3)
+    scores, y = random_scores(200, 3)
     fold = np.arange(200) % 4
     plain = fit_blend(labeled(scores, y), fold)
-    wild = fit_blend(labeled(scores * [1e-150, 1.0, 1e150] + [0, 5, 0], y), fold)
-    np.testing.assert_allclose(wild.weights, plain.weights, atol=1e-5)
+    rescaled = fit_blend(labeled(scores * [1e-150, 1.0, 1e150] + [0, 5, 0], y), fold)
+    np.testing.assert_allclose(rescaled.weights, plain.weights, atol=1e-5)
 
 
-def test_equal_constant_and_many_models():
-    scores, y = drawn(30, 2)
+def test_weights_of_equal_constant_and_many_models_sum_to_one():
+    scores, y = random_scores(30, 2)
     twice = np.column_stack((scores, scores[:, 0], np.full(30, 3.0)))
     blend = rp.AUCBlender(random_state=0).fit_scores(twice, y)
     assert blend.weights_[3] == 0
     assert blend.weights_.sum() == pytest.approx(1.0)
-    # An L2 penalty divides a weight between equal models; neither is excluded.
+    # An L2 penalty divides the weight between equal models, so neither is zero.
     assert (blend.weights_[[0, 2]] > 0).all()
-    more, y = drawn(20, 40)
+    more, y = random_scores(20, 40)
     blend = rp.AUCBlender(random_state=0).fit_scores(more, y)
     assert blend.weights_.sum() == pytest.approx(1.0)
     blend = rp.AUCBlender(random_state=0).fit_scores(np.ones((30, 2)), np.arange(30) % 2)
@@ -165,7 +166,7 @@ def test_equal_constant_and_many_models():
 
 
 def test_scores_that_are_not_finite_raise():
-    scores, y = drawn(30, 3)
+    scores, y = random_scores(30, 3)
     scores[7, 2] = np.nan
     message = "scores must be finite, got nan from model '2' for row 7"
     with pytest.raises(ValueError, match=message):
@@ -180,8 +181,8 @@ def test_scores_that_are_not_finite_raise():
         blend.predict(pandas.DataFrame({"a": [0.0], "b": [np.inf], "c": [0.0]}))
 
 
-def test_a_perfect_model_among_others_causes_a_warning():
-    scores, y = drawn(200, 2)
+def test_a_single_perfect_model_causes_a_warning():
+    scores, y = random_scores(200, 2)
     with pytest.warns(UserWarning, match="'2' ranks all held-out rows correctly"):
         rp.AUCBlender().fit_scores(np.column_stack((scores, y)), y)
     # If all models are perfect, the task is easy, and there is no warning.
@@ -191,7 +192,7 @@ def test_a_perfect_model_among_others_causes_a_warning():
 
 
 def test_many_rows_are_subsampled_but_probabilities_are_for_all_rows():
-    scores, y = drawn(30_000, 2, share=0.1)
+    scores, y = random_scores(30_000, 2, share=0.1)
     blend = rp.AUCBlender(random_state=0).fit_scores(scores, y)
     mean = blend.predict_proba(scores)[:, 1].mean()
     assert mean == pytest.approx(y.mean(), abs=0.01)

@@ -1,4 +1,4 @@
-"""Fitting a ranking: rows, columns, initial models, smoothed ascent, folds."""
+"""Fit of a ranking: rows, columns, initial models, smoothed ascent, folds."""
 
 import tracemalloc
 from dataclasses import replace
@@ -27,13 +27,13 @@ def labeled(X, y, weight=None, **more):
 
 
 def evaluated_scores(score, rows, fold):
-    """Evaluate columns of scores as the held-out scores of as many models."""
+    """Evaluate each column of scores as the held-out scores of a model."""
     folds = Folds(replace(rows, X=score), fold, [])
     return folds.evaluate([np.eye(score.shape[1])] * np.unique(fold).size)
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
-def test_models_with_too_few_distinct_rows_are_not_cross_validated(kind):
+def test_tables_with_too_few_distinct_rows_are_not_cross_validated(kind):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 3)) * (rng.random((60, 3)) < 0.7)
     y = np.arange(60) % 2 == 0
@@ -68,13 +68,13 @@ def test_an_outlier_does_not_determine_the_scale_of_a_model():
     X = rng.normal(size=(300, 1)) + y[:, None]
     X[0] = 1e15
     rows = labeled(X, y)
-    # The variance is 1 + 1/4, plus that of one row in 300, clipped at a distance of 16.
+    # The variance is 1 + 1/4, plus that of one in 300 rows, clipped at a distance of 16.
     expected = (1.25 + 16**2 / 300) ** -0.5
     assert rows.standardized(np.ones(1)).coef[0] == pytest.approx(expected, rel=0.1)
 
 
 @pytest.mark.parametrize("width", [0.05, 0.3, 2.0])
-def test_smoothed_auc_is_the_mean_over_pairs(width):
+def test_smoothed_auc_equals_the_mean_over_pairs(width):
     rng = np.random.default_rng(0)
     score = rng.normal(size=300)
     is_positive = rng.random(300) < 0.2
@@ -93,7 +93,7 @@ def test_smoothed_auc_is_the_mean_over_pairs(width):
 def test_derivative_of_smoothed_auc_matches_finite_differences():
     rng = np.random.default_rng(0)
     score, change = rng.normal(size=(2, 300))
-    score[0] = 25.0  # beyond the grid, where the derivative is zero
+    score[0] = 25.0  # outside the grid, where the derivative is zero
     is_positive = np.arange(300) % 3 == 0
     share = np.where(is_positive, 1 / 100, 1 / 200)
 
@@ -113,7 +113,7 @@ def test_smoothed_ascent_finds_the_direction_of_the_means():
     X[:, 2] = 0.0  # uninformative
     rows = labeled(X, y)
     found = maximize_smoothed_auc(rows, 0.3, np.array([1.0, -0.5, 0.0]))
-    # Normal classes with equal covariance: the best direction is that of the means.
+    # For normal classes with equal covariance, the best direction is that of the means.
     assert found[2] == 0
     assert found[0] == pytest.approx(found[1], rel=0.15)
 
@@ -138,16 +138,16 @@ def test_initial_models_are_optimal(loss, n_features):
     by_prediction = weight * sign * slope
     scaled = (X - X.mean(axis=0)) / X.std(axis=0)
     gradient = scaled.T @ by_prediction + alpha * model.coef * X.std(axis=0)
-    largest = 1e-5 if n_features == 4 else 1e-4  # the tolerance of L-BFGS
-    assert np.abs(gradient).max() < largest
-    assert abs(by_prediction.sum()) < largest
+    tol = 1e-5 if n_features == 4 else 1e-4  # the latter is the tolerance of L-BFGS
+    assert np.abs(gradient).max() < tol
+    assert abs(by_prediction.sum()) < tol
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 def test_models_with_many_columns_are_solved_in_the_row_space(form):
     rng = np.random.default_rng(0)
     y = np.arange(30) % 3 == 0
-    X = rng.normal(size=(30, 250)) + 0.5  # not centered: the intercept absorbs it
+    X = rng.normal(size=(30, 250)) + 0.5  # the intercept absorbs the mean
     rows = labeled(form(X), y)
     models = [InitialModel("logistic", is_balanced=False, is_clipped=False, l2=0.1)]
     bound, scale = np.full(250, np.inf), np.ones(250)
@@ -158,8 +158,8 @@ def test_models_with_many_columns_are_solved_in_the_row_space(form):
 
 
 def test_influence_matches_delong():
-    # By hand: the variance of AUC is estimated from the share of rows of the other class
-    # that each row is ranked correctly against.
+    # The variance of AUC is estimated from the share of rows of the other class against
+    # which each row is ranked correctly.
     rng = np.random.default_rng(0)
     y = np.arange(40) % 4 == 0
     score = rng.integers(0, 5, size=40) + y.astype(float)
@@ -224,7 +224,7 @@ def test_models_are_evaluated_within_folds():
     np.testing.assert_allclose(evaluated.auc, [(1 + 3 / 4) / 2, 0])
     gain, error = evaluated.gain(over=0)
     np.testing.assert_allclose(gain, [0, -7 / 8])
-    # In fold 1 the influence of a row is a quarter, and the mean is over two folds.
+    # In fold 1, deviations are 1/4 and divided by two rows and two folds.
     np.testing.assert_allclose(np.abs(evaluated.influence[2:, 0]), [1 / 16] * 4)
     np.testing.assert_allclose(error, [0, np.sqrt(4) / 16])
     np.testing.assert_allclose(evaluated.shares(0.5, least=0.05), [1, 0])
@@ -257,18 +257,18 @@ def test_equal_rows_share_a_number(kind):
     X[X == 0] = -0.0
     number = equal_rows(kind(X))
     _, expected = np.unique(X + 0.0, axis=0, return_inverse=True)
-    # Both partitions are the same: there are as many pairs of numbers as numbers.
+    # Both numberings are equivalent: there are as many pairs of numbers as numbers.
     assert len(set(zip(number, expected, strict=True))) == np.unique(expected).size
     assert np.unique(number).size == np.unique(expected).size
     np.testing.assert_array_equal(copied_rows(number), number)
-    # A combination of values in half of the rows is not treated as copies.
+    # Equal rows that make up half of the table are not treated as copies.
     X[:150] = 1.0
     assert np.unique(equal_rows(kind(X))).size < 160
     assert np.unique(copied_rows(equal_rows(kind(X)))).size == 300
 
 
 @pytest.mark.parametrize("n_folds", [2, 3, 5])
-def test_folds_keep_clusters_together_and_are_stratified(n_folds):
+def test_folds_keep_groups_together_and_are_stratified(n_folds):
     rng = np.random.default_rng(n_folds)
     group = rng.integers(0, 60, 400)
     y = (rng.random(400) < 0.2) | (group < 5)
@@ -280,7 +280,7 @@ def test_folds_keep_clusters_together_and_are_stratified(n_folds):
         # No fold differs from the mean by more than twice the size of the largest group.
         largest = max(np.sum((group == one) & (y == label)) for one in range(60))
         assert np.abs(counts - counts.mean()).max() <= 2 * largest
-    # Without clusters, numbers of rows of a class differ by at most one between folds.
+    # Without groups, numbers of rows of a class differ by at most one between folds.
     alone = labeled(rng.normal(size=(400, 2)), np.arange(400) % 4 == 0)
     fold = stratified_folds(alone.is_positive, alone.clusters, alone.rank, n_folds)
     counts = np.bincount(fold[alone.is_positive], minlength=n_folds)
@@ -329,8 +329,8 @@ def test_the_common_scale_of_columns_equals_its_definition(factor):
     assert expected > 1.5
     np.testing.assert_allclose(dense, [1, expected, 1, 1])
     np.testing.assert_allclose(common_scale(sparse.csr_array(X), Columns.from_matrix(X)), dense)
-    # In wide sparse tables, all columns that vary have one scale, whose square is the mean
-    # of the variances.
+    # In wide sparse tables, all varying columns have the same scale, whose square is the
+    # mean of the variances.
     wide = rng.random((60, 300)) * (rng.random((60, 300)) < 0.1)
     wide[:, 7] = 0
     deviation = wide.std(axis=0)

@@ -13,9 +13,9 @@ from rocpath.ranking.labeled_rows import LabeledRows, random_ranks
 
 
 def two_columns(seed, n=1500):
-    """Return one column that ranks most rows well, and one for the top of the ranking.
+    """Return labels and two columns, for the full AUC and for the partial AUC.
 
-    One negative in ten is large in the first column, so that the first column has the
+    One in ten negatives is large in the first column, so that the first column has the
     larger AUC and the second the larger partial AUC.
     """
     rng = np.random.default_rng(seed)
@@ -76,7 +76,7 @@ def test_ascent_never_decreases_partial_auc():
     assert auc_of(rows, smoothed) > 1.5 * auc_of(rows, initial)
 
 
-def test_best_weights_never_decrease_partial_auc():
+def test_best_weights_increase_partial_auc():
     X, y = two_columns(2)
     rows = labeled(X, y, 0.05)
     weights = best_weights(rows, np.array([0.9, 0.1]))
@@ -88,24 +88,24 @@ def test_best_weights_never_decrease_partial_auc():
 def test_a_model_for_partial_auc_has_a_larger_partial_auc():
     X, y = two_columns(3)
     new_X, new_y = two_columns(4)
-    whole = rp.AUCClassifier(random_state=0).fit(X, y).decision_function(new_X)
-    left = rp.AUCClassifier(max_fpr=0.05, random_state=0).fit(X, y)
-    assert area(new_y, left.decision_function(new_X)) > 1.2 * area(new_y, whole)
-    assert roc_auc_score(new_y, whole) > 0.8
-    assert max(left.history_[0].initial_auc) <= 0.05
+    full = rp.AUCClassifier(random_state=0).fit(X, y).decision_function(new_X)
+    partial = rp.AUCClassifier(max_fpr=0.05, random_state=0).fit(X, y)
+    assert area(new_y, partial.decision_function(new_X)) > 1.2 * area(new_y, full)
+    assert roc_auc_score(new_y, full) > 0.8
+    assert max(partial.history_[0].initial_auc) <= 0.05
 
 
 def test_a_blend_for_partial_auc_has_a_larger_partial_auc():
     X, y = two_columns(5)
     new_X, new_y = two_columns(6)
-    whole = rp.AUCBlender(random_state=0).fit_scores(X, y)
-    left = rp.AUCBlender(max_fpr=0.05, random_state=0).fit_scores(X, y)
-    scores = [model.decision_function(new_X) for model in (whole, left)]
+    full = rp.AUCBlender(random_state=0).fit_scores(X, y)
+    partial = rp.AUCBlender(max_fpr=0.05, random_state=0).fit_scores(X, y)
+    scores = [model.decision_function(new_X) for model in (full, partial)]
     assert area(new_y, scores[1]) > area(new_y, scores[0])
-    assert left.weights_[1] > whole.weights_[1]
+    assert partial.weights_[1] > full.weights_[1]
 
 
-def test_a_maximum_rate_of_one_means_the_full_auc():
+def test_a_max_fpr_of_one_maximizes_the_full_auc():
     X, y = two_columns(7, 300)
     models = [rp.AUCClassifier(max_fpr=rate, random_state=0) for rate in (None, 1.0)]
     first, second = (model.fit(X, y).coef_ for model in models)
@@ -113,7 +113,7 @@ def test_a_maximum_rate_of_one_means_the_full_auc():
 
 
 @pytest.mark.parametrize("rate", [0.0, 1.5, "small"])
-def test_invalid_rates_raise(rate):
+def test_invalid_max_fpr_raises(rate):
     X, y = two_columns(8, 100)
     with pytest.raises((ValueError, TypeError), match="max_fpr must be"):
         rp.AUCClassifier(max_fpr=rate).fit(X, y)

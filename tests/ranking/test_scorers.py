@@ -1,4 +1,4 @@
-"""Scorers, compared with the metric of scikit-learn and in cross-validation."""
+"""Scorers: compared with the metric of scikit-learn, and used in cross-validation."""
 
 import subprocess
 import sys
@@ -33,7 +33,7 @@ def test_scorers_use_decision_functions_and_probabilities(estimator):
 
 
 def test_scorers_are_an_attribute_of_the_package_after_a_plain_import():
-    # In a new process, because other tests may have imported the module.
+    # A new process is needed, because other tests may have imported the module.
     code = "import rocpath; print(rocpath.scorers.__name__)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "rocpath.ranking.scorers"

@@ -1,4 +1,4 @@
-"""ThresholdClassifier: the contract of scikit-learn, and guaranteed error rates."""
+"""ThresholdClassifier: scikit-learn compatibility, and guaranteed error rates."""
 
 import numpy as np
 import pytest
@@ -15,8 +15,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import rocpath as rp
 
-# The reason that scikit-learn gives for its TunedThresholdClassifierCV: a class is
-# predicted at another probability than one half.
+# scikit-learn gives the same reason for its TunedThresholdClassifierCV: the threshold is
+# not a probability of one half.
 HALF = {"check_classifiers_train": "Threshold at probability 0.5 does not hold"}
 
 
@@ -31,9 +31,9 @@ def expected_failures(estimator):
     ],
     expected_failed_checks=expected_failures,
 )
-# Tables of a check of scikit-learn 1.7 are too small for five folds.
+# The tables of one of the checks in scikit-learn 1.7 are too small for five folds.
 @pytest.mark.filterwarnings("ignore:The least populated class")
-def test_every_check_of_scikit_learn(estimator, check):
+def test_estimator_checks_of_scikit_learn_pass(estimator, check):
     check(estimator)
 
 
@@ -43,7 +43,7 @@ def rows():
 
 
 @pytest.mark.parametrize("estimator", [LogisticRegression(), GaussianNB()])
-def test_the_threshold_is_that_of_held_out_scores(rows, estimator):
+def test_the_threshold_is_chosen_from_held_out_scores(rows, estimator):
     X, y = rows
     cv = StratifiedKFold(4, shuffle=True, random_state=1)
     model = rp.ThresholdClassifier(estimator, max_fpr=0.05, cv=cv).fit(X, y)
@@ -74,7 +74,7 @@ def test_a_prefit_classifier_has_a_guaranteed_rate(rows):
     assert set(model.predict(X)) == {"no", "yes"}
 
 
-def test_weights_and_groups_are_passed_on(rows):
+def test_weights_and_groups_are_passed_to_the_classifier_and_splitter(rows):
     X, y = rows
     weight = np.where(np.arange(y.size) % 3, 1.0, 0.0)
     plain = rp.ThresholdClassifier(LogisticRegression(), min_tpr=0.8)
@@ -112,7 +112,7 @@ def test_missing_constraints_and_more_than_two_classes_raise(rows):
 
 
 class Counting(LogisticRegression):
-    """Count the fits."""
+    """Logistic regression that counts its fits."""
 
     n_fits = 0
 
@@ -146,7 +146,7 @@ def test_confidence_splits_the_rows(rows):
     assert Counting.n_fits == 1
     assert model.operating_point_.fpr_interval[1] <= 0.1
     assert model.operating_point_.tpr_interval[0] >= 0.2
-    # A splitter contributes its first split.
+    # Only the first split of a splitter is used.
     cv = StratifiedKFold(2, shuffle=True, random_state=3)
     model = rp.ThresholdClassifier(Counting(), max_fpr=0.1, confidence=0.9, cv=cv)
     model.fit(X, y)
@@ -168,11 +168,12 @@ def test_groups_stay_on_one_side_of_the_split(rows):
 
 
 def test_the_guarantee_holds_for_a_tree_that_overfits():
-    # Cross-validated scores violated it (max_fpr) in 7% of 500 trials of this setting.
+    # With thresholds from cross-validated scores, the false positive rate exceeded max_fpr
+    # in 7% of 500 such trials.
     rng = np.random.default_rng(0)
     new_X = rng.normal(size=(4000, 5))
     new_y = rng.random(4000) < 1 / (1 + np.exp(-new_X[:, 0] - new_X[:, 1]))
-    broken = 0
+    n_violations = 0
     for trial in range(100):
         X = rng.normal(size=(500, 5))
         y = rng.random(500) < 1 / (1 + np.exp(-X[:, 0] - X[:, 1]))
@@ -182,9 +183,9 @@ def test_the_guarantee_holds_for_a_tree_that_overfits():
             confidence=0.9,
             random_state=trial,
         ).fit(X, y)
-        broken += model.predict(new_X)[~new_y].mean() > 0.2
-    # Three standard errors of a share of .1 among 100 are .09.
-    assert broken / 100 < 0.1 + 0.09
+        n_violations += model.predict(new_X)[~new_y].mean() > 0.2
+    # Three standard errors of a proportion of .1 in 100 trials are .09.
+    assert n_violations / 100 < 0.1 + 0.09
 
 
 @pytest.mark.parametrize(
@@ -209,7 +210,7 @@ def test_the_guarantee_holds_for_a_tree_that_overfits():
         ({"max_fpr": 0.3}, {"groups": np.zeros(40)}, "groups must have at least two"),
     ],
 )
-def test_targets_without_a_bound_raise_before_any_fit(options, columns, message):
+def test_unsupported_combinations_raise_before_any_fit(options, columns, message):
     class NeverFitted(LogisticRegression):
         def fit(self, *args, **kwargs):
             raise AssertionError("fitted before the arguments were checked")

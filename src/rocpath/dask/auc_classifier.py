@@ -102,7 +102,7 @@ class AUCClassifier(LocalClassifier):
         self.client = client
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Fit the rankings.
+        """Fit the classifier.
 
         Parameters
         ----------
@@ -179,7 +179,7 @@ class AUCClassifier(LocalClassifier):
         return self._lazy("predict", X)
 
     def predict_proba(self, X: Any) -> Any:
-        """Predict class probabilities by the logistic function of the log-odds.
+        """Predict class probabilities, the logistic function of the log-odds.
 
         Parameters
         ----------

@@ -15,7 +15,7 @@ from rocpath.dask.partitions import Partition, PartitionedRows
 from rocpath.dask.scores import Buckets, PartitionedScores
 from rocpath.dask.weights import Vector
 from rocpath.matrices import Columns
-from rocpath.ranking.convex_problem import MOST_COLUMNS_FOR_NEWTON, ConvexProblem, LossSums, newton
+from rocpath.ranking.convex_problem import MAX_COLUMNS_FOR_NEWTON, ConvexProblem, LossSums, newton
 from rocpath.ranking.fit import Candidate
 
 MAX_ROWS_PER_CLASS = 20_000  # as in the ascent of `rocpath.AUCClassifier`
@@ -69,7 +69,7 @@ def refine(
         if ascended > initial:
             return candidate.coef
     best = candidate.best_initial_model
-    if start.size > MOST_COLUMNS_FOR_NEWTON:
+    if start.size > MAX_COLUMNS_FOR_NEWTON:
         return start
     scale = candidate.scale_of(best)
     totals = [rows.class_weights[side].sum() for side in (~is_class, is_class)]

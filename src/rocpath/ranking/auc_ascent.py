@@ -20,15 +20,15 @@ from rocpath.ranking.labeled_rows import LabeledRows
 # Tolerance of a search in standard errors of the AUC. With 1,200 to 3,200 rows, exact
 # searches took three times as long and gained only a hundredth of a standard error.
 _TOLERANCE = 0.25
-_LARGEST_PREDICTION = 1e100  # squares of larger ones might overflow
-_MOST_COLUMNS = 64  # in one pass, so that wide tables do not take minutes
+_MAX_PREDICTION = 1e100  # squares of larger predictions might overflow
+_MAX_COLUMNS = 64  # number of columns in one pass, so that wide tables do not take minutes
 # Numbers of rows per class and of columns in the pass that decides whether coordinate
 # ascent is tried. This pass takes a tenth of the time of a fit; full passes would take
-# two thirds. Coordinate ascent rarely improves AUC, but extreme outliers may cost the
-# initial models .1 of AUC, and a few rows are enough to detect this.
+# two thirds. Coordinate ascent rarely improves AUC, but extreme outliers may reduce the
+# AUC of the initial models by .1, and a few rows are enough to detect this.
 _SCREENING_ROWS = 200
 _SCREENING_COLUMNS = 32
-_MOST_OF_A_CLASS = 3_000  # rows used in a search, which then takes 0.03 s
+_MAX_ROWS_PER_CLASS = 3_000  # number of rows in a search, which then takes 0.03 s
 # Fractions of the way from the initial model to the end of an ascent. The midpoint keeps
 # most of a real gain and little of a spurious one, and ranked better on 50 tables. The
 # end is better if the initial model is misled by outliers.
@@ -40,10 +40,10 @@ _FRACTIONS = (0.5, 1.0)
 _GRID_END = 10.0
 _CELLS = 8
 _KERNEL_END = 5  # in bandwidths; beyond it the normal density is below 2e-6
-_MOST_ITERATIONS = 100  # most ascents end earlier, after 20 to 100 evaluations
+_MAX_ITERATIONS = 100  # most ascents end earlier, after 20 to 100 evaluations
 # Gains in AUC below this are far below its standard error. On five tables, SciPy's
 # default of 2e-9 took 1.6 times as many evaluations and did not rank new rows better.
-_SMALLEST_GAIN = 1e-6
+_MIN_GAIN = 1e-6
 _DISTANCE = np.arange(-_KERNEL_END * _CELLS, _KERNEL_END * _CELLS + 1) / _CELLS
 _KERNEL = np.exp(-0.5 * _DISTANCE**2)
 _KERNEL /= _KERNEL.sum()
@@ -52,7 +52,7 @@ AscentKind = Literal["smoothed", "coordinate"]
 
 
 class Ascent(NamedTuple):
-    """Bandwidths, maximum number of coordinate-ascent passes, and random generator."""
+    """Bandwidths, maximum number of coordinate-ascent passes, and random number generator."""
 
     widths: tuple[float, ...]
     n_rounds: int
@@ -62,18 +62,18 @@ class Ascent(NamedTuple):
         """Take one step: maximize smoothed AUC, or pass over the columns once."""
         if kind == "smoothed":
             return maximize_smoothed_auc(rows, self.widths[number], coef)
-        columns = self.rng.permutation(coef.size)[:_MOST_COLUMNS]
-        return coordinate_pass(rows.subsampled(_MOST_OF_A_CLASS), coef, columns)
+        columns = self.rng.permutation(coef.size)[:_MAX_COLUMNS]
+        return coordinate_pass(rows.subsampled(_MAX_ROWS_PER_CLASS), coef, columns)
 
 
 class Stage(NamedTuple):
-    """A fraction of the way from the initial model to the end of an ascent."""
+    """Model at a fraction of the way from the initial model to the end of an ascent."""
 
     kind: AscentKind = "smoothed"
-    n_steps: int = 0  # bandwidths or passes
+    n_steps: int = 0  # number of bandwidths or passes
     fraction: float = 0.0
-    coefs: Sequence[Vector] = ()  # one for each fold
-    gain: float = 0.0  # in cross-validated AUC over the initial model
+    coefs: Sequence[Vector] = ()  # coefficients for each fold
+    gain: float = 0.0  # gain in cross-validated AUC over the initial model
     error: float = 0.0  # standard error of the gain
 
 
@@ -86,8 +86,8 @@ def ascend(ascent: Ascent, stage: Stage, rows: LabeledRows, initial: Vector) -> 
 
 
 def _between(initial: Vector, end: Vector, fraction: float, rows: LabeledRows) -> Vector:
-    """Interpolate between models whose predictions have the same spread."""
-    # Otherwise the longer of the two vectors would dominate.
+    """Interpolate between models, scaled such that their predictions have the same spread."""
+    # Without scaling, the longer of the two vectors would dominate.
     first, last = rows.standardized(initial).coef, rows.standardized(end).coef
     return np.asarray(first + fraction * (last - first))
 
@@ -95,7 +95,7 @@ def _between(initial: Vector, end: Vector, fraction: float, rows: LabeledRows) -
 def tried_stages(folds: Folds, ascent: Ascent, initial: Sequence[Vector]) -> Iterator[Stage]:
     """Try both kinds of ascent on the folds, each until a step does not improve AUC.
 
-    Most ascents do not help on a few rows or on two folds, and are then abandoned.
+    An ascent that does not help on a few rows or on two folds is abandoned.
     """
     best = 0.0
     for kind in get_args(AscentKind):
@@ -119,7 +119,7 @@ def tried_stages(folds: Folds, ascent: Ascent, initial: Sequence[Vector]) -> Ite
 
 
 def _gains_on_few_rows(folds: Folds, ascent: Ascent, initial: Sequence[Vector]) -> bool:
-    """Return whether ascent on a few rows gains more than one standard error."""
+    """Return whether coordinate ascent on a few rows gains more than one standard error."""
     if ascent.n_rounds == 0:
         return False
     rows = folds.train[0].subsampled(_SCREENING_ROWS)
@@ -132,7 +132,7 @@ def _gains_on_few_rows(folds: Folds, ascent: Ascent, initial: Sequence[Vector]) 
 def _evaluated(
     folds: Folds, kind: AscentKind, n_steps: int, initial: Sequence[Vector], ends: Sequence[Vector]
 ) -> list[Stage]:
-    """Evaluate the stages of one ascent on the folds on which it has been run."""
+    """Evaluate the stages of an ascent on the folds on which it has been run."""
     coefs = [
         [first, *(_between(first, last, fraction, train) for fraction in _FRACTIONS)]
         for first, last, train in zip(initial, ends, folds.train, strict=False)
@@ -147,21 +147,21 @@ def _evaluated(
 def coordinate_pass(
     rows: LabeledRows, initial: Vector, columns: Iterable[int], *, least: float = -np.inf
 ) -> Vector:
-    """Take the globally best AUC step along one column after the other.
+    """Take the globally best AUC step along each column in turn.
 
     No step makes a coefficient smaller than ``least``.
     """
-    # Extracting a column from the CSR format would take a pass over all entries.
+    # Extracting a column from a CSR matrix would take a pass over all entries.
     X = sparse.csc_array(rows.X) if sparse.issparse(rows.X) else rows.X
     coef = initial.copy()
     predictions = weighted_sums(rows.X, coef)
     best_auc, error = rows.auc_with_error(predictions)
     # Directions are single columns: steps along AUM gradients do not improve a good
-    # initial model, while a single weight can still be set to its globally best value.
+    # initial model, while a single coefficient can still be set to its globally best value.
     for k in columns:
         column = X[:, [k]]
         change = (column.toarray() if sparse.issparse(column) else column).ravel()
-        # With the column itself as the direction, a step is added to its weight.
+        # With the column itself as the direction, the step is added to its coefficient.
         best = best_auc_step_along(
             rows.breakpoints,
             predictions,
@@ -171,9 +171,10 @@ def coordinate_pass(
             max_fpr=rows.max_fpr,
         )
         moved = predictions + best.step * change
-        # The search counts pairs, and the first AUC is a sum: they may differ by rounding.
+        # The search counts pairs, and the initial AUC is a sum, so they may differ by
+        # rounding.
         is_better = best.value > best_auc + 1e-12
-        if is_better and np.abs(moved).max() < _LARGEST_PREDICTION:
+        if is_better and np.abs(moved).max() < _MAX_PREDICTION:
             coef[k] += best.step
             predictions = moved
             best_auc = best.value
@@ -181,7 +182,7 @@ def coordinate_pass(
 
 
 def maximize_smoothed_auc(rows: LabeledRows, width: float, initial: Vector) -> Vector:
-    """Maximize smoothed AUC; the bandwidth is in standard deviations of predictions."""
+    """Maximize smoothed AUC; ``width`` is in standard deviations of the predictions."""
     share = 2.0 * rows.balanced_weight
     # Sparse columns are not centered, and the grid is centered at zero.
     center = sums_over_rows(rows.X, rows.balanced_weight)
@@ -195,7 +196,7 @@ def maximize_smoothed_auc(rows: LabeledRows, width: float, initial: Vector) -> V
 
     # The bandwidth is in standard deviations, and AUC does not depend on the scale.
     start = rows.standardized(initial).coef
-    options = {"maxiter": _MOST_ITERATIONS, "ftol": _SMALLEST_GAIN}
+    options = {"maxiter": _MAX_ITERATIONS, "ftol": _MIN_GAIN}
     found = optimize.minimize(objective, start, jac=True, method="L-BFGS-B", options=options)
     return np.asarray(found.x)
 
@@ -207,21 +208,21 @@ def smoothed_auc(
     width: float,
     max_fpr: float = 1.0,
 ) -> tuple[float, Vector]:
-    """Return smoothed AUC up to ``max_fpr``, and its gradient for the predictions.
+    """Return smoothed AUC up to ``max_fpr``, and its gradient with respect to predictions.
 
-    A pair of rows is weighted by the normal distribution function of the difference
-    between its predictions, divided by the bandwidth. A positive row is therefore
-    weighted by the smoothed distribution function of the negatives, which is
-    interpolated on a grid. The shares of each class sum to one. The share of a row is
-    divided between the two nearest cells of the grid, so that the derivative is exact
-    for the value on the grid.
+    A pair of rows counts as the normal distribution function of the difference between
+    its predictions, divided by the bandwidth. A positive row therefore counts as the
+    smoothed distribution function of the negatives, which is interpolated on a grid.
+    The shares of each class sum to one. The share of a row is divided between the two
+    nearest cells of the grid, so that the derivative is exact for the value on the
+    grid.
     """
     cell = width / _CELLS
     n_cells = int(2.0 * _GRID_END / cell) + 2 * _KERNEL_END * _CELLS
     near = np.clip(predictions, -_GRID_END, _GRID_END)
-    place = near / cell + 0.5 * n_cells
-    left = place.astype(np.intp)
-    fraction = place - left
+    position = near / cell + 0.5 * n_cells
+    left = position.astype(np.intp)
+    fraction = position - left
 
     def below(of_class: Vector) -> Vector:
         """Return the smoothed distribution function of a class at every cell."""
@@ -231,7 +232,7 @@ def smoothed_auc(
         density = np.convolve(mass, _KERNEL, mode="same")
         return np.asarray(np.cumsum(density) - 0.5 * density)
 
-    # Rows of the other class have a share of 0, which is faster than selecting rows.
+    # Rows of the other class get a share of 0, which is faster than selecting rows.
     positive, negative = share * is_positive, share * ~is_positive
     negative_below = below(negative)
     rise = np.diff(negative_below)[left]

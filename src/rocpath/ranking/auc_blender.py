@@ -39,23 +39,24 @@ _EASY = 0.99
 class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, _BaseComposition):  # type: ignore[misc]
     """Blend of classifiers that maximizes the area under the ROC curve.
 
-    The models are cross-validated, and their held-out scores are put on a common scale,
-    the mean of their log-odds and ranks. The blend is a weighted sum with non-negative
-    weights that sum to one. These are an average of the weights of logistic stacking
-    and of weights found by exact searches for the largest AUC (:func:`best_auc_step`)
-    that start there; shares in the average depend on cross-validated AUC. The models
-    are then fitted to all rows.
+    The models are cross-validated, and their held-out scores are converted to a common
+    scale, the mean of standardized log-odds and ranks. The blend is a weighted sum with
+    non-negative weights that sum to one. They are an average of the weights of logistic
+    stacking and of weights that are found from these by exact searches for the largest
+    AUC (:func:`best_auc_step`); shares in the average depend on cross-validated AUC.
+    The models are then fitted to all rows.
 
     Each class is subsampled to at most 20,000 rows for stacking and to at most 3,000
     rows for the search and for cross-validation of the weights. With more than two
-    classes there is one blend for each class against the rest.
+    classes, there is one blend for each class against the rest.
 
     Parameters
     ----------
     estimators : list of (name, estimator), optional
         Classifiers with ``predict_proba`` or ``decision_function``. The default is a
-        linear ranking, trees, boosting, splines and kernels, where these suit the size
-        of the table. A model that fails is excluded with a warning.
+        linear ranking, trees, boosting, splines and kernels, except those that are too
+        slow for the size of the table or do not support sparse data. A model that fails
+        is excluded with a warning.
     cv : int, splitter, iterable or "prefit"
         Cross-validation folds, as in scikit-learn. An integer means shuffled,
         stratified folds, at most as many as the rarest class has rows; rows with the
@@ -80,7 +81,7 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, _BaseComposition):  # ty
     estimators_ : list of estimators
         Models fitted to all rows; empty after ``fit_scores``.
     excluded_ : dict
-        Reason for the exclusion of each excluded model, by name.
+        Reason for the exclusion of each model that failed, by name.
     history_ : list of BlendHistory
         For each blend, the candidates with their cross-validated AUC.
     n_features_in_ : int
@@ -160,8 +161,8 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, _BaseComposition):  # ty
         folds, fold = split_folds(self.cv, label, group, copies, rng)
         models = self.estimators or portfolio(X, random_state=rng.randint(2**31 - 1))
         known_weight = None if sample_weight is None else weight
-        how: Any = {"folds": None if isinstance(self.cv, str) else folds, "n_jobs": self.n_jobs}
-        members, excluded = scored_members(models, X, label, known_weight, **how)
+        options: Any = {"folds": None if isinstance(self.cv, str) else folds, "n_jobs": self.n_jobs}
+        members, excluded = scored_members(models, X, label, known_weight, **options)
         self.excluded_ = {name: reason for name, (reason, _) in excluded.items()}
         if not members:
             reasons = "; ".join(f"{name!r}: {reason}" for name, reason in self.excluded_.items())
@@ -195,7 +196,7 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, _BaseComposition):  # ty
         y : array-like, shape (n_samples,)
             Labels of two classes.
         sample_weight, groups
-            As for ``fit``; by default all rows are independent.
+            Same as for ``fit``, but by default all rows are independent.
 
         Returns
         -------
@@ -229,7 +230,7 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, _BaseComposition):  # ty
         return odds[0] if len(odds) == 1 else np.column_stack(odds)
 
     def _member_scores(self, X: Any) -> list[NDArray[np.float64]]:
-        """Return the scores of each model, or raise if a score is not finite."""
+        """Return the scores of each model, and check that they are finite."""
         if self.estimators_:
             scores = [class_scores(model, X) for model in self.estimators_]
         else:
@@ -239,7 +240,7 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, _BaseComposition):  # ty
         return scores
 
     def __sklearn_tags__(self) -> Any:
-        """Accept input that any estimator accepts: those that fail are excluded."""
+        """Return tags for input that any estimator accepts; those that fail are excluded."""
         tags = super().__sklearn_tags__()
         inner = [get_tags(model).input_tags for _, model in self.estimators or []]
         tags.input_tags.sparse = not inner or any(one.sparse for one in inner)
@@ -250,7 +251,7 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, _BaseComposition):  # ty
         """Return checked features; a data frame is returned unchanged."""
         refuse_masked("X", X)
         if hasattr(X, "columns"):
-            # Its columns may be of any type that the members accept.
+            # Columns of a data frame may be of any type that the members accept.
             validate_data(self, X, reset=is_fit, skip_check_array=True)
             return X
         return validate_data(

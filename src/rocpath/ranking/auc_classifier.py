@@ -25,8 +25,8 @@ from rocpath.ranking.fit import Candidate, search_ranking
 from rocpath.ranking.labeled_rows import LabeledRows, random_ranks
 from rocpath.ranking.scores import LogOddsClassifier
 
-_LARGEST_ENTRY = 1e307  # so that differences between entries do not overflow
-_SMALLEST_WIDTH = 0.001  # the grid then has 160,000 cells
+_MAX_ENTRY = 1e307  # differences between larger entries might overflow
+_MIN_WIDTH = 0.001  # the grid then has 160,000 cells
 
 
 class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
@@ -123,7 +123,7 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         sample_weight: ArrayLike | None = None,
         groups: ArrayLike | None = None,
     ) -> Self:
-        """Fit the rankings.
+        """Fit the classifier.
 
         Parameters
         ----------
@@ -132,7 +132,7 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         y : array-like, shape (n_samples,)
             Labels of two or more classes.
         sample_weight : array-like, shape (n_samples,), optional
-            Weights of the rows; rows of weight 0 are excluded.
+            Sample weights. Rows with weight 0 are dropped.
         groups : array-like, shape (n_samples,), optional
             Groups of dependent rows, such as the rows of one patient. Group by the unit
             you want to generalize to: folds keep groups together, and standard errors
@@ -149,20 +149,20 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         check_classification_targets(y)
         y = np.asarray(y)
         largest = max(float(X.max()), -float(X.min()))
-        if largest > _LARGEST_ENTRY:
+        if largest > _MAX_ENTRY:
             raise ValueError(
-                f"X must be at most {_LARGEST_ENTRY:g} in absolute value, got {largest:g}: divide "
+                f"X must be at most {_MAX_ENTRY:g} in absolute value, got {largest:g}: divide "
                 "its column by a constant."
             )
         weight, group = row_weights(sample_weight, y.size), group_numbers(groups, y.size)
         is_counted = weight > 0
-        # Rows of weight 0 are dropped, because they would still affect quantiles and folds.
+        # Rows with weight 0 are dropped, because they would affect quantiles and folds.
         if not is_counted.all():
             X, y, weight = X[is_counted], y[is_counted], weight[is_counted]
             group = None if group is None else group[is_counted]
         classes, index = np.unique(y, return_inverse=True)
         refuse_one_class(classes)
-        # Used for the log-odds only: the rankings do not depend on class frequencies.
+        # Class weights affect only the log-odds; rankings do not depend on them.
         class_weight = self._factors(classes, y) * np.bincount(index, weight)
         rankings = []
         for is_class, rows, candidate in self._search(X, classes, index, weight, group):
@@ -179,7 +179,7 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         weight: NDArray[np.float64],
         group: NDArray[np.intp] | None,
     ) -> Iterator[tuple[NDArray[np.bool_], LabeledRows, Candidate]]:
-        """Fit a candidate for each ranking; ``index`` has the class of each row.
+        """Fit a candidate for each ranking; ``index`` is the class index of each row.
 
         Each candidate is yielded with a mask of the positive class and with its rows.
         """
@@ -187,8 +187,8 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         n_folds = whole_number("n_folds", self.n_folds, least=2)
         n_rounds = whole_number("n_rounds", self.n_rounds, least=0)
         widths = finite_vector("widths", self.widths)
-        if not (widths >= _SMALLEST_WIDTH).all():
-            raise ValueError(f"widths must be at least {_SMALLEST_WIDTH}, got {self.widths}.")
+        if not (widths >= _MIN_WIDTH).all():
+            raise ValueError(f"widths must be at least {_MIN_WIDTH}, got {self.widths}.")
         rng = check_random_state(self.random_state)
         ascent = Ascent(tuple(widths.tolist()), n_rounds, rng)
         self.classes_: NDArray[Any] = classes
@@ -218,7 +218,7 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         return scores[0] if len(scores) == 1 else np.column_stack(scores)
 
     def __sklearn_tags__(self) -> Any:
-        """Declare that sparse matrices are accepted."""
+        """Return tags that allow sparse matrices."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags

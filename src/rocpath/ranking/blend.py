@@ -1,9 +1,9 @@
-"""Blend the scores of models with non-negative weights that sum to one.
+"""Blends of the scores of models, with non-negative weights that sum to one.
 
 The initial weights are those of non-negative logistic stacking. From there, coordinate
-ascent sets one weight after the other to its best non-negative value, found by an exact
-search (`best_auc_step`), so that AUC on the given rows never decreases. Cross-validated
-AUC decides how much of the ascent is used.
+ascent sets each weight in turn to its best non-negative value, found by an exact search
+(`best_auc_step`), so that AUC on the given rows never decreases. Cross-validated AUC
+determines how much of the ascent is used.
 """
 
 from dataclasses import replace
@@ -26,14 +26,15 @@ _L2_PENALTIES = (100.0, 10.0, 1.0)
 _INITIAL_L2 = 10.0
 # A candidate that is one standard error behind the best has exp(-1/2) of its share.
 _ERRORS_BEHIND = 1.0
-# Smaller shares than this did not change any weight by more than 0.01 on six tables.
-_LEAST_SHARE = 0.05
-_MOST_PASSES = 10  # a safeguard: on six tables the ascent ended after one to three
+# Smaller shares are set to zero. On six tables, they did not change any weight by more
+# than 0.01.
+_MIN_SHARE = 0.05
+_MAX_PASSES = 10  # safeguard; on six tables, the ascent ended after one to three passes
 # Log-odds at which probabilities are clipped, about those of one in a million.
-_MOST_LOG_ODDS = 14.0
-# Rows of each class that suffice for ascent and cross-validation, and for stacking.
-_ENOUGH_TO_ASCEND = 3_000
-_ENOUGH_TO_STACK = 20_000
+_MAX_LOG_ODDS = 14.0
+# Maximum number of rows per class for ascent and cross-validation, and for stacking.
+_ROWS_TO_ASCEND = 3_000
+_ROWS_TO_STACK = 20_000
 
 
 class Scale(NamedTuple):
@@ -45,7 +46,7 @@ class Scale(NamedTuple):
 
     sorted_score: NDArray[np.float64]  # rounded; one column for each model
     share_below: NDArray[np.float64]  # share of the weight below each row; the last is 1
-    is_probability: NDArray[np.bool_]  # otherwise scores are treated as log-odds
+    is_probability: NDArray[np.bool_]  # other scores are treated as log-odds
     odds: Columns
     rank: Columns
 
@@ -75,13 +76,13 @@ class Scale(NamedTuple):
         """Return standardized log-odds."""
         share = np.clip(np.where(self.is_probability, scores, 0.5), 0.0, 1.0)
         with np.errstate(divide="ignore"):
-            odds = np.clip(logit(share), -_MOST_LOG_ODDS, _MOST_LOG_ODDS)
+            odds = np.clip(logit(share), -_MAX_LOG_ODDS, _MAX_LOG_ODDS)
         return self.odds.scaled(np.where(self.is_probability, odds, scores))
 
     def ranks_of(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return standardized ranks: the share of rows with lower scores."""
-        # Equal scores have the mean of their ranks. Ranks are shares of the sample weight,
-        # because a row of weight 2 must be equivalent to two rows.
+        # Equal scores get the mean of their ranks. Ranks are shares of the sample weight,
+        # so that a row of weight 2 is equivalent to two rows.
         columns = zip(self.sorted_score.T, self.share_below.T, _rounded(scores).T, strict=True)
         middles = [
             below[np.searchsorted(measured, score, side="left")]
@@ -110,8 +111,8 @@ def stacked_weights(rows: LabeledRows, l2: float) -> NDArray[np.float64]:
     columns = Columns.as_given(n_models)
     problem = ConvexProblem(rows.X, columns, np.inf, rows.sign, rows.sample_weight, "logistic")
     bounds = [(0.0, None)] * n_models + [(None, None)]
-    # Solved to convergence: otherwise the weights would depend on the order of summation,
-    # and a row of weight 2 would not be equivalent to two rows.
+    # The problem is solved to convergence. Otherwise, the weights would depend on the
+    # order of summation, and a row of weight 2 would not be equivalent to two rows.
     options = {"ftol": 1e-14, "gtol": 1e-8}
     start = np.zeros(n_models + 1)
     weights = quasi_newton(problem, l2, start, options=options, bounds=bounds)[:-1]
@@ -124,11 +125,11 @@ def best_weights(rows: LabeledRows, initial: NDArray[np.float64]) -> NDArray[np.
     """Increase AUC by coordinate ascent, until a pass does not improve it."""
     weights = initial
     highest, _ = rows.auc_with_error(rows.X @ weights)
-    for _ in range(_MOST_PASSES):
+    for _ in range(_MAX_PASSES):
         moved = coordinate_pass(rows, weights, range(weights.size), least=0.0)
         moved /= moved.sum() or 1.0
-        # The value of the search is not used: normalized weights round differently, which
-        # may separate ties.
+        # The AUC of the search is not used, because normalized weights round differently,
+        # which may break ties.
         area, _ = rows.auc_with_error(rows.X @ moved)
         # Zero weights are better only than a blend that is worse than chance.
         if area <= highest or not moved.any():
@@ -143,7 +144,7 @@ class BlendHistory(NamedTuple):
     Attributes
     ----------
     member_auc : array, shape (n_members,)
-        AUC of each model alone, over the whole curve.
+        Full AUC of each model alone, even with ``max_fpr``.
     tried : list of str
         Names of the candidates.
     auc : array, shape (n_tried,)
@@ -162,7 +163,7 @@ class BlendHistory(NamedTuple):
 
 
 class Blend(NamedTuple):
-    """A scale, the weights of scaled scores, and the log-odds model of their sum."""
+    """Scale of the scores, weights of scaled scores, and log-odds model of their sum."""
 
     scale: Scale
     weights: NDArray[np.float64]
@@ -177,23 +178,23 @@ class Blend(NamedTuple):
 
 def fit_blend(rows: LabeledRows, fold: NDArray[np.intp]) -> Blend:
     """Fit the weights of the scores in the columns of ``rows``."""
-    few = rows.subsampled(_ENOUGH_TO_ASCEND)
-    # A few thousand rows are enough for the scale, and all rows would take long to sort.
+    few = rows.subsampled(_ROWS_TO_ASCEND)
+    # A few thousand rows are enough for the scale, and sorting all rows would take long.
     scale = Scale.from_scores(few.X, few.sample_weight)
     few = replace(few, X=scale.transform(few.X))
     # Ranks are those within a class, so this selects the rows of the subsample.
-    folds = Folds.from_rows(few, fold[rows.rank < _ENOUGH_TO_ASCEND])
+    folds = Folds.from_rows(few, fold[rows.rank < _ROWS_TO_ASCEND])
     found = [candidates(train) for train in folds.train]
     of_folds = [np.array(list(one.values())) for one in found]
     evaluated = folds.evaluate([list(of_fold) for of_fold in of_folds])
-    share = evaluated.shares(_ERRORS_BEHIND, _LEAST_SHARE)
-    some = rows.subsampled(_ENOUGH_TO_STACK)
-    some = replace(some, X=scale.transform(some.X))
-    # Candidates are averaged: a choice between nearly equal ones would follow noise.
-    weights = share @ np.array(list(candidates(some).values()))
+    share = evaluated.shares(_ERRORS_BEHIND, _MIN_SHARE)
+    many = rows.subsampled(_ROWS_TO_STACK)
+    many = replace(many, X=scale.transform(many.X))
+    # Candidates are averaged, because noise would decide between nearly equal ones.
+    weights = share @ np.array(list(candidates(many).values()))
     held_out = folds.held_out([share @ of_fold for of_fold in of_folds])
     totals = np.bincount(rows.is_positive, rows.sample_weight)
-    model = log_odds(held_out, some.standardized(weights), *totals)
+    model = log_odds(held_out, many.standardized(weights), *totals)
     member_auc = np.array([auc(rows.breakpoints, score) for score in rows.X.T])
     _, error = evaluated.gain(int(evaluated.auc.argmax()))
     history = BlendHistory(member_auc, list(found[0]), evaluated.auc, error, share)
@@ -202,9 +203,9 @@ def fit_blend(rows: LabeledRows, fold: NDArray[np.intp]) -> Blend:
 
 def candidates(rows: LabeledRows) -> dict[str, NDArray[np.float64]]:
     """Return candidates for the weights, by name."""
-    # Copies of rows and grouped rows must not weaken the penalties.
+    # Copies of rows and dependent rows must not weaken the penalties.
     unit = rows.sample_weight.sum() / np.unique(rows.clusters).size
     found = {f"stacking, l2 {l2:g}": stacked_weights(rows, l2 * unit) for l2 in _L2_PENALTIES}
     initial = found[f"stacking, l2 {_INITIAL_L2:g}"]
-    best = best_weights(rows.subsampled(_ENOUGH_TO_ASCEND), initial)
+    best = best_weights(rows.subsampled(_ROWS_TO_ASCEND), initial)
     return found | {"halfway to the best AUC": 0.5 * (initial + best), "best AUC": best}

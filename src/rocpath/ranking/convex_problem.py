@@ -6,7 +6,7 @@ f = Z coef + intercept with scaled columns Z.
 The solvers of scikit-learn are mostly slower. Fits with seven L2 penalties, each from
 the previous solution, take 2 ms here at 1,200 x 8 (newton-cholesky 15, lbfgs 17), 10 ms
 at 4,000 x 30 (25 and 24) and 76 ms at 4,000 x 400 (604 and 152). With the squared hinge
-loss they take 1, 9 and 90 ms (LinearSVC 14, 36 and 1,033). The exception is lbfgs at
+loss, they take 1, 9 and 90 ms (LinearSVC 14, 36 and 1,033). The exception is lbfgs at
 4,000 x 120, which takes 34 ms instead of 91.
 """
 
@@ -24,16 +24,16 @@ Vector: TypeAlias = NDArray[np.float64]
 Blocks: TypeAlias = Iterable[tuple[slice, NDArray[np.float64]]]
 Loss = Literal["logistic", "squared_hinge"]
 
-MOST_COLUMNS_FOR_NEWTON = 200  # with more, second derivatives take too long
-_MOST_ROWS_TO_ROTATE = 2_000  # takes 1 to 2 s; 4,000 rows would take 20 s
-_MOST_ENTRIES_TO_KEEP = 2**22  # 32 MB; larger tables are scaled again in every pass
-_MOST_ITERATIONS = 30  # for one l2; two to five are usual
+MAX_COLUMNS_FOR_NEWTON = 200  # with more columns, second derivatives take too long
+_MAX_ROWS_TO_ROTATE = 2_000  # takes 1 to 2 s; 4,000 rows would take 20 s
+_MAX_ENTRIES_TO_KEEP = 2**22  # 32 MB; larger tables are scaled again in every pass
+_MAX_ITERATIONS = 30  # for one penalty; two to five iterations are usual
 # Expected relative decrease of the objective at which Newton's method stops. On five
 # tables, 1e-10 took 1.5 times as many steps, and AUC on new rows differed by at most
 # 4e-5.
 _TOLERANCE = 1e-4
 # Standard deviations from the mean at which columns are clipped, and the number of
-# distinct values up to which they are not clipped. On 54 tables (benchmarks/constants.py)
+# distinct values up to which they are not clipped. On 54 tables (benchmarks/constants.py),
 # values of 1.5 or 3, and of 3 or 30, changed AUC on new rows by -.0002 to .0000, which is
 # not significant.
 _CLIPPED_AT = 2.0
@@ -46,7 +46,7 @@ _ROUGH = {"maxiter": 100, "gtol": 1e-3, "ftol": 1e-6}
 
 
 class LossSums(NamedTuple):
-    """A loss, and its first and second derivatives with respect to ``coef``."""
+    """Loss, and its first and second derivatives with respect to ``coef``."""
 
     loss: float
     gradient: Vector
@@ -58,7 +58,7 @@ class ConvexProblem(NamedTuple):
 
     X: Matrix
     columns: Columns
-    clip_bound: Vector | float  # of scaled columns; may be infinite
+    clip_bound: Vector | float  # maximum absolute value of scaled columns; may be infinite
     sign: Vector
     sample_weight: Vector
     loss: Loss
@@ -68,13 +68,13 @@ class ConvexProblem(NamedTuple):
     ) -> list[Vector]:
         """Solve for a sequence of L2 penalties, each from the previous solution.
 
-        A solution has the coefficients of the scaled columns, and then the intercept.
+        A solution contains the coefficients of the scaled columns and, last, the intercept.
         """
         n_features = self.X.shape[1]
         solve = partial(quasi_newton, self, options=_PRECISE if is_precise else _ROUGH)
-        if n_features <= MOST_COLUMNS_FOR_NEWTON:
+        if n_features <= MAX_COLUMNS_FOR_NEWTON:
             # Rows are scaled once, or in every pass if there are many.
-            is_kept = self.X.shape[0] * n_features <= _MOST_ENTRIES_TO_KEEP
+            is_kept = self.X.shape[0] * n_features <= _MAX_ENTRIES_TO_KEEP
             kept = list(self.blocks()) if is_kept else None
             tol = _TOLERANCE if is_precise else 10 * _TOLERANCE
             solve = partial(newton, lambda coef: self.sums(coef, kept), tol=tol)
@@ -85,7 +85,7 @@ class ConvexProblem(NamedTuple):
         return found[1:]
 
     def blocks(self) -> Blocks:
-        """Iterate over scaled and clipped rows with a column of ones."""
+        """Iterate over blocks of scaled and clipped rows, with a column of ones."""
         for rows, block in self.columns.blocks(self.X):
             with_one = np.ones((block.shape[0], block.shape[1] + 1))
             np.clip(block, -self.clip_bound, self.clip_bound, out=with_one[:, :-1])
@@ -96,8 +96,8 @@ class ConvexProblem(NamedTuple):
         loss, gradient = 0.0, np.zeros(coef.size)
         hessian = np.zeros((coef.size, coef.size))
         for rows, block in self.blocks() if blocks is None else blocks:
-            some = self._replace(sign=self.sign[rows], sample_weight=self.sample_weight[rows])
-            value, slope, curvature = some.derivatives(block @ coef)
+            part = self._replace(sign=self.sign[rows], sample_weight=self.sample_weight[rows])
+            value, slope, curvature = part.derivatives(block @ coef)
             loss += value
             gradient += block.T @ slope
             # BLAS multiplies a matrix by its own transpose in half the time of other products.
@@ -109,8 +109,8 @@ class ConvexProblem(NamedTuple):
         """Return the loss and its two derivatives with respect to the predictions."""
         weight, margin = self.sample_weight, self.sign * predictions
         if self.loss == "logistic":
-            # The exponent is not positive, so it cannot overflow; log1p keeps the
-            # digits of a small loss.
+            # The exponent is not positive, so the exponential cannot overflow; log1p
+            # preserves the digits of a small loss.
             small = np.exp(-np.abs(margin))
             value = np.log1p(small) - np.minimum(margin, 0.0)
             wrong = np.where(margin < 0, 1.0, small) / (1.0 + small)
@@ -131,7 +131,7 @@ def newton(
     """
     ridge = np.append(np.full(coef.size - 1, l2), 0.0)
     current = sums(coef)
-    for _ in range(_MOST_ITERATIONS):
+    for _ in range(_MAX_ITERATIONS):
         value = current.loss + 0.5 * float(ridge @ coef**2)
         gradient = current.gradient + ridge * coef
         # The small diagonal term is for columns that are constant in these rows.
@@ -161,12 +161,12 @@ def quasi_newton(
     options: dict[str, float],
     bounds: Sequence[tuple[float | None, float | None]] | None = None,
 ) -> Vector:
-    """Solve by L-BFGS, using only products with X, which may be sparse."""
+    """Minimize the same objective by L-BFGS, using only products with X, which may be sparse."""
     ridge = np.append(np.full(coef.size - 1, l2), 0.0)
     center, scale = problem.columns.center, problem.columns.scale
 
     def objective(at: Vector) -> tuple[float, Vector]:
-        # Predictions from scaled columns, without scaling X, so that it stays sparse.
+        # The coefficients are unscaled instead of scaling X, so that X stays sparse.
         unscaled = at[:-1] / scale
         predictions = weighted_sums(problem.X, unscaled) + (at[-1] - center @ unscaled)
         value, slope, _ = problem.derivatives(predictions)
@@ -182,15 +182,15 @@ def quasi_newton(
 
 
 def row_space(X: Matrix) -> tuple[Matrix, NDArray[np.float64] | None]:
-    """Rotate the rows into a space of as many columns as rows, if X has far more.
+    """Rotate the rows into a space with at most as many columns as rows, if X has far more.
 
-    The best weights are in the row space, and an L2 penalty is invariant to rotations:
-    the fit is the same, and with thousands of columns it takes a hundredth of the time.
-    Also returns the matrix by which weights are multiplied to transform them back.
+    The optimal coefficients are in the row space, and an L2 penalty is invariant to
+    rotations: the fit is the same, and with thousands of columns it takes a hundredth of
+    the time. The second result is the matrix that transforms coefficients back.
     """
     n_rows = X.shape[0]
     # The size of a sparse matrix is the number of its entries; the result is dense.
-    if n_rows > _MOST_ROWS_TO_ROTATE or X.size <= 2 * n_rows**2:
+    if n_rows > _MAX_ROWS_TO_ROTATE or X.size <= 2 * n_rows**2:
         return X, None
     product = X @ X.T
     gram = product.toarray() if sparse.issparse(product) else product
@@ -202,9 +202,9 @@ def row_space(X: Matrix) -> tuple[Matrix, NDArray[np.float64] | None]:
 
 
 def clipping(X: Matrix) -> Vector:
-    """Return clip bounds for columns with many values, to limit outliers."""
+    """Return clip bounds for columns with many values, to limit the effect of outliers."""
     # With many columns, none is clipped.
-    if X.shape[1] > MOST_COLUMNS_FOR_NEWTON:
+    if X.shape[1] > MAX_COLUMNS_FOR_NEWTON:
         return np.full(X.shape[1], np.inf)
     head = np.sort(X[:_ROWS_TO_COUNT], axis=0)
     n_values = 1 + np.count_nonzero(np.diff(head, axis=0), axis=0)

@@ -1,4 +1,4 @@
-"""Cross-validated AUC of models, and the standard errors of differences."""
+"""Cross-validated AUC of models, and standard errors of differences in AUC."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -12,12 +12,12 @@ from rocpath.matrices import LinearModel, weighted_sums
 from rocpath.ranking.convex_problem import Vector
 from rocpath.ranking.labeled_rows import LabeledRows
 
-_MANY_ENTRIES = 10**7  # above which only two folds are fitted, to limit the time
-_SMALLEST_SLOPE = 1e-3  # of log-odds: rounding must not change the order of scores
-_LARGEST_SCORE = 5.0  # standard deviations at which scores are clipped for log-odds
-_MOST_ITERATIONS = 100  # for log-odds; ten are usual, and fifty with fewer than ten rows
-_TOLERANCE = 1e-10  # of the slope and the intercept of log-odds
-_LEAST_INFORMATION = 1e-12  # variance of scores that are constant up to rounding
+_MANY_ENTRIES = 10**7  # with more entries, only two folds are fitted, to limit the time
+_MIN_SLOPE = 1e-3  # for log-odds; rounding must not change the order of scores
+_MAX_SCORE = 5.0  # standard deviations at which scores are clipped for log-odds
+_MAX_ITERATIONS = 100  # for log-odds; ten are usual, and fifty with fewer than ten rows
+_TOLERANCE = 1e-10  # for the slope and the intercept of log-odds
+_MIN_INFORMATION = 1e-12  # variance of scores that are constant up to rounding
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,29 +59,30 @@ class CrossValidatedAUC:
 def log_odds(
     held_out: LabeledRows, model: LinearModel, negative: float, positive: float
 ) -> LinearModel:
-    """Turn a model of standardized scores into one of log-odds (Platt scaling).
+    """Convert a model of standardized scores to one of log-odds (Platt scaling).
 
     The only column of ``held_out`` contains the standardized scores of held-out rows;
     ``negative`` and ``positive`` are the total weights of the classes.
     """
-    # A row of weight 2 is equivalent to two rows, but weights below 1 do not reduce n_rows.
+    # A row of weight 2 is equivalent to two rows, but weights below 1 do not reduce the
+    # number of rows.
     n_rows = max(held_out.sample_weight.sum(), len(held_out))
     weight = 2.0 * held_out.balanced_weight * n_rows
     weight *= np.where(held_out.is_positive, positive, negative) / (positive + negative)
-    # Clipped: otherwise a few outliers would determine the slope.
-    score = np.clip(held_out.X[:, 0], -_LARGEST_SCORE, _LARGEST_SCORE)
-    frequency = np.log(positive) - np.log(negative)
-    slope, constant = _firth_estimate(score, held_out.is_positive, weight, frequency)
-    if slope < _SMALLEST_SLOPE:
+    # Scores are clipped, because a few outliers would otherwise determine the slope.
+    score = np.clip(held_out.X[:, 0], -_MAX_SCORE, _MAX_SCORE)
+    prior_log_odds = np.log(positive) - np.log(negative)
+    slope, intercept = _firth_estimate(score, held_out.is_positive, weight, prior_log_odds)
+    if slope < _MIN_SLOPE:
         # If held-out scores are no better than chance, only class frequencies are used.
-        slope, constant = _SMALLEST_SLOPE, frequency
-    return LinearModel(slope * model.coef, float(slope * model.intercept + constant))
+        slope, intercept = _MIN_SLOPE, prior_log_odds
+    return LinearModel(slope * model.coef, float(slope * model.intercept + intercept))
 
 
 def _firth_estimate(
-    score: Vector, is_positive: NDArray[np.bool_], weight: Vector, constant: float
+    score: Vector, is_positive: NDArray[np.bool_], weight: Vector, intercept: float
 ) -> tuple[float, float]:
-    """Fit a logistic regression on one score; return its slope and its intercept.
+    """Fit a logistic regression on one score, and return its slope and intercept.
 
     Weights sum to the number of rows. Maximum likelihood overestimates the slope if
     there are few rows, and has no finite estimate if scores separate the classes.
@@ -89,30 +90,30 @@ def _firth_estimate(
     probability is the class frequency.
     """
     slope = 0.0
-    for _ in range(_MOST_ITERATIONS):
-        odds = slope * score + constant
+    for _ in range(_MAX_ITERATIONS):
+        odds = slope * score + intercept
         # One minus a probability would lose digits for a rare class.
         probability, other = expit(odds), expit(-odds)
         residual = weight * np.where(is_positive, other, -probability)
         information = weight * probability * other
-        of_constant = float(information.sum())
+        of_intercept = float(information.sum())
         # With scores centered at this mean, slope and intercept are uncorrelated.
-        mean = float(information @ score) / of_constant
+        mean = float(information @ score) / of_intercept
         centered = score - mean
         square = centered**2
         of_slope = float(information @ square)
-        if of_slope < _LEAST_INFORMATION * of_constant:
-            break  # constant scores
-        leverage = information * (1.0 / of_constant + square / of_slope)
+        if of_slope < _MIN_INFORMATION * of_intercept:
+            break  # the scores are constant
+        leverage = information * (1.0 / of_intercept + square / of_slope)
         gradient = centered @ (residual + leverage * (0.5 - probability))
         curvature = of_slope + (leverage * probability * other) @ square
         # After longer steps, all probabilities might be 0 or 1.
-        change = np.clip((gradient / curvature, residual.sum() / of_constant), -1.0, 1.0)
+        change = np.clip((gradient / curvature, residual.sum() / of_intercept), -1.0, 1.0)
         slope += change[0]
-        constant += change[1] - mean * change[0]
+        intercept += change[1] - mean * change[0]
         if np.abs(change).max() < _TOLERANCE:
             break
-    return slope, constant
+    return slope, intercept
 
 
 class Folds(NamedTuple):
@@ -130,7 +131,7 @@ class Folds(NamedTuple):
         return cls(rows, fold, [rows.take(fold != k) for k in range(n_fitted)])
 
     def evaluate(self, coefs: Sequence[Sequence[Vector]]) -> CrossValidatedAUC:
-        """Evaluate models, given their fits to the training rows of the first folds."""
+        """Evaluate models, given their coefficients for each of the first folds."""
         rows, n_models = self.rows, len(coefs[0])
         auc = np.zeros(n_models)
         influence = np.zeros((rows.clusters.max() + 1, n_models))
@@ -140,13 +141,13 @@ class Folds(NamedTuple):
             for model, score in enumerate(np.ascontiguousarray(scores.T)):
                 area, by_cluster = here.auc_with_influence(score)
                 auc[model] += area / len(coefs)
-                # Influence on the mean over folds; no cluster is in two folds.
+                # This is the influence on the mean over folds; no cluster is in two folds.
                 influence[: by_cluster.size, model] += by_cluster / len(coefs)
         return CrossValidatedAUC(auc, influence)
 
     def held_out(self, coefs: Sequence[Vector]) -> LabeledRows:
         """Return held-out rows with the standardized scores of a model as X."""
-        # Rows of folds that were not fitted have no score, and are excluded.
+        # Rows of folds that were not fitted have no score and are dropped.
         score = np.full((len(self.rows), 1), np.nan)
         for k, (coef, train) in enumerate(zip(coefs, self.train, strict=True)):
             here = self.fold == k
@@ -167,9 +168,9 @@ def stratified_folds(
     # first, going back and forth over the folds.
     sizes = [-np.bincount(number, label == one) for one in classes[np.argsort(-n_rows)]]
     order = np.lexsort((rank[first], *sizes))
-    there_and_back = np.append(np.arange(n_folds), np.arange(n_folds)[::-1])
+    back_and_forth = np.append(np.arange(n_folds), np.arange(n_folds)[::-1])
     fold = np.empty(first.size, dtype=np.intp)
-    fold[order] = np.resize(there_and_back, first.size)
+    fold[order] = np.resize(back_and_forth, first.size)
     return fold[number]
 
 

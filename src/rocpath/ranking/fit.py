@@ -1,10 +1,10 @@
-"""Fit one linear ranking: an average of initial models, then an ascent on AUC.
+"""Fit of one linear ranking: an average of initial models, then an ascent on AUC.
 
-Cross-validated AUC (:mod:`rocpath.ranking.cross_validation`) decides on the weights of
-the average and on the number of ascent steps: an initial model is weighted by how far
-it is behind the best one in standard errors, and a stage of the ascent is used only if
-it improves on the average by more than a standard error. All fits use scaled columns
-and a bounded number of rows of each class; coefficients are returned for the original
+Cross-validated AUC (:mod:`rocpath.ranking.cross_validation`) determines the weights of
+the average and the number of ascent steps: an initial model is weighted by how far it
+is behind the best one in standard errors, and a stage of the ascent is used only if it
+improves on the average by more than a standard error. All fits use scaled columns and a
+limited number of rows of each class; coefficients are returned for the original
 columns.
 """
 
@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_limits
 
 from rocpath.matrices import Columns, LinearModel, copied_rows, equal_rows
 from rocpath.ranking.auc_ascent import Ascent, Stage, ascend, tried_stages
-from rocpath.ranking.convex_problem import MOST_COLUMNS_FOR_NEWTON, Vector, clipping
+from rocpath.ranking.convex_problem import MAX_COLUMNS_FOR_NEWTON, Vector, clipping
 from rocpath.ranking.cross_validation import Folds, log_odds, stratified_folds
 from rocpath.ranking.initial_models import (
     DEFAULT_INITIAL_MODEL,
@@ -32,20 +32,21 @@ from rocpath.ranking.labeled_rows import LabeledRows
 # Changes in AUC in the comments below are those on new rows of 54 tables
 # (benchmarks/constants.py).
 # Minimum number of rows of a class for cross-validation. With 7 to 20 positives, a
-# minimum of 20 lost .0017 ± .0011; one of 5 gained .0013 ± .0018 and took 1.5 times as long.
+# minimum of 20 decreased AUC by .0017 ± .0011; one of 5 increased it by .0013 ± .0018 and
+# took 1.5 times as long.
 _FEWEST_OF_A_CLASS = 10
 # Number of rows of a class per column below which a smoothed ascent may overfit. Values
 # of 3 or 30 affected three tables, and changed AUC by .0001 ± .0001.
 _FEWEST_FOR_A_COLUMN = 10
 _MOST_TO_FIT = 20_000  # rows of a class; their AUC has a standard error below 0.003
 # Maximum number of rows of a class in cross-validation, where models are fitted for every
-# fold and L2 penalty: 300 took .4 of the time, but lost .0007 ± .0004.
+# fold and L2 penalty: 300 took .4 of the time, but decreased AUC by .0007 ± .0004.
 _MOST_TO_TRY = 3_000
 # A model half a standard error behind the best has exp(-1/2) of its share. On 64 tables,
 # one standard error ranked as well on average but less consistently, and the best model
 # alone ranked worse.
 _ERRORS_BEHIND = 0.5
-_LEAST_SHARE = 0.05  # smaller shares do not change rankings, but cost a fit
+_MIN_SHARE = 0.05  # models with smaller shares do not change rankings, but take a fit each
 
 
 class History(NamedTuple):
@@ -80,7 +81,7 @@ class History(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A ranking of scaled columns, fitted to at most 20,000 rows of each class.
+    """Ranking of scaled columns, fitted to at most 20,000 rows of each class.
 
     Attributes
     ----------
@@ -93,7 +94,7 @@ class Candidate(NamedTuple):
     initial_coef, coef : array, shape (n_features,)
         Coefficients of the average of the initial models, and after the ascent.
     held_out : LabeledRows
-        Rows with their cross-validated scores, to which the log-odds are fitted.
+        Rows with their cross-validated scores, used to fit the log-odds.
     history : History
         Models and stages that were tried.
     """
@@ -150,18 +151,18 @@ _Fit: TypeAlias = tuple[Vector, Vector, LabeledRows, History]
 def search_ranking(all_rows: LabeledRows, ascent: Ascent, n_folds: int) -> Candidate:
     """Fit a linear ranking."""
     with _blas_threads(all_rows):
-        some = all_rows.subsampled(_MOST_TO_FIT)
-        # Scaled by the original weights: with class-balanced weights, a rare category
-        # that occurs among a few positives got a large coefficient.
-        columns = Columns.from_matrix(some.X, some.sample_weight)
-        scale = common_scale(some.X, columns)
-        rows = some.scaled(columns)
+        sample = all_rows.subsampled(_MOST_TO_FIT)
+        # Columns are scaled with the original weights: with class-balanced weights, a rare
+        # category that occurs in a few positives got a large coefficient.
+        columns = Columns.from_matrix(sample.X, sample.sample_weight)
+        scale = common_scale(sample.X, columns)
+        rows = sample.scaled(columns)
         distinct = equal_rows(rows.X) if rows.group is None else rows.group
         if replace(rows, group=distinct).n_minority < _FEWEST_OF_A_CLASS:
             return Candidate(rows, columns, scale, *_fit_default(rows))
         if rows.group is None:
             rows = replace(rows, group=copied_rows(distinct))
-        # A smoothed ascent may overfit where a class has few rows for each column.
+        # A smoothed ascent may overfit if a class has few rows per column.
         if rows.n_minority < _FEWEST_FOR_A_COLUMN * rows.X.shape[1]:
             ascent = ascent._replace(widths=())
         return Candidate(rows, columns, scale, *_fit_scaled(rows, scale, ascent, n_folds))
@@ -169,7 +170,7 @@ def search_ranking(all_rows: LabeledRows, ascent: Ascent, n_folds: int) -> Candi
 
 def _blas_threads(rows: LabeledRows) -> threadpool_limits:
     # Small matrices are slower on several threads, and far slower on a busy machine.
-    n_threads = 1 if min(rows.X.shape) <= MOST_COLUMNS_FOR_NEWTON else None
+    n_threads = 1 if min(rows.X.shape) <= MAX_COLUMNS_FOR_NEWTON else None
     return threadpool_limits(n_threads, user_api="blas")
 
 
@@ -186,12 +187,12 @@ def _fit_scaled(rows: LabeledRows, scale: Vector, ascent: Ascent, n_folds: int) 
         for train in folds.train
     ]
     evaluated = folds.evaluate(fitted)
-    share = evaluated.shares(_ERRORS_BEHIND, _LEAST_SHARE)
+    share = evaluated.shares(_ERRORS_BEHIND, _MIN_SHARE)
     averages = [
         average(coefs, share, train) for coefs, train in zip(fitted, folds.train, strict=True)
     ]
     tried = [Stage(coefs=averages), *tried_stages(folds, ascent, averages)]
-    # The average has gain 0 and error 0: a stage must gain more than its standard error.
+    # The average has gain 0 and error 0, so a stage must gain more than its standard error.
     chosen = max(range(len(tried)), key=lambda k: tried[k].gain - tried[k].error)
     # Models with a share of zero need not be fitted to all rows.
     used = [model for model, part in zip(models, share, strict=True) if part > 0]
@@ -205,10 +206,10 @@ def _fit_scaled(rows: LabeledRows, scale: Vector, ascent: Ascent, n_folds: int) 
 
 
 def _fit_default(rows: LabeledRows) -> _Fit:
-    """Fit one regularized model if there are too few rows for cross-validation."""
+    """Fit one regularized model, for tables with too few rows to cross-validate."""
     models, ones = [DEFAULT_INITIAL_MODEL], np.ones(rows.X.shape[1])
     (coef,) = fit_initial_models(rows, models, np.inf * ones, ones)
     score = rows.predictions(rows.standardized(coef))
-    nothing = np.zeros(0)
-    history = History(models, nothing, np.ones(1), nothing, nothing, 0)
+    empty = np.zeros(0)
+    history = History(models, empty, np.ones(1), empty, empty, 0)
     return coef, coef, replace(rows, X=score[:, None]), history

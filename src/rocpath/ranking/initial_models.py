@@ -10,7 +10,7 @@ from scipy import sparse
 
 from rocpath.matrices import Columns, Matrix, sums_over_rows
 from rocpath.ranking.convex_problem import (
-    MOST_COLUMNS_FOR_NEWTON,
+    MAX_COLUMNS_FOR_NEWTON,
     ConvexProblem,
     Loss,
     Vector,
@@ -18,14 +18,14 @@ from rocpath.ranking.convex_problem import (
 )
 from rocpath.ranking.labeled_rows import LabeledRows
 
-# From strong to very weak regularization; cross-validated AUC selects among them.
+# From strong to very weak regularization; cross-validated AUC determines their shares.
 _L2S = tuple(10.0**power for power in range(1, -6, -1))
 
 
 class InitialModel(NamedTuple):
-    """A loss, whether it balances classes and clips columns, and its L2 penalty.
+    """Loss of an initial model, whether it balances classes and clips columns, and L2 penalty.
 
-    The penalty applies to the weights of columns with unit variance or, with
+    The penalty applies to the coefficients of columns with unit variance or, with
     ``has_common_scale``, of columns on the scale of `common_scale`.
     """
 
@@ -36,7 +36,7 @@ class InitialModel(NamedTuple):
     has_common_scale: bool = False
 
 
-# Three kinds that rank poorly on different tables. On 64 tables they ranked as well as six
+# Three kinds that rank poorly on different tables. On 64 tables, they ranked as well as six
 # kinds: plain logistic, balanced logistic and balanced hinge, each clipped and unclipped.
 _KINDS: tuple[tuple[Loss, bool, bool], ...] = (
     ("logistic", False, False),
@@ -55,8 +55,8 @@ DEFAULT_INITIAL_MODEL = InitialModel("logistic", is_balanced=True, is_clipped=Fa
 
 
 def initial_models(n_features: int, *, has_common_scale: bool) -> list[InitialModel]:
-    """List the models; columns are clipped only in dense tables with few columns."""
-    has_few = n_features <= MOST_COLUMNS_FOR_NEWTON
+    """Return the initial models; columns are clipped only in tables with few columns."""
+    has_few = n_features <= MAX_COLUMNS_FOR_NEWTON
     models = [
         InitialModel(loss, is_balanced, is_clipped and has_few, l2)
         for loss, is_balanced, is_clipped in _KINDS
@@ -78,13 +78,13 @@ def common_scale(X: Matrix, columns: Columns) -> Vector:
     """
     is_varying = np.isfinite(columns.scale)
     deviation = np.where(is_varying, columns.scale, 1.0)
-    if sparse.issparse(X) and X.shape[1] > MOST_COLUMNS_FOR_NEWTON and is_varying.any():
-        # Relative to the largest one, because squares may overflow.
+    if sparse.issparse(X) and X.shape[1] > MAX_COLUMNS_FOR_NEWTON and is_varying.any():
+        # Deviations are divided by the largest one, because their squares may overflow.
         relative = deviation / deviation[is_varying].max()
         common = np.sqrt(np.mean(relative[is_varying] ** 2))
         return np.where(is_varying, common / relative, 1.0)
     n_nonzero = np.asarray((X != 0).sum(axis=0)).ravel()
-    # The root mean square of nonzero values, in standard deviations.
+    # This is the root mean square of the nonzero values, in standard deviations.
     with np.errstate(over="ignore"):
         size = np.hypot(1.0, columns.center / deviation)
     size *= np.sqrt(X.shape[0] / np.maximum(n_nonzero, 1))
@@ -99,8 +99,8 @@ def fit_initial_models(
     *,
     is_precise: bool = True,
 ) -> list[Vector]:
-    """Fit the models, in order, to scaled columns."""
-    # Empty columns have a weight of 0; most words occur in only a few of the rows.
+    """Fit the models to scaled columns, and return their coefficients in order."""
+    # Empty columns, such as words that occur in none of the rows, have a coefficient of 0.
     used = np.unique(rows.X.indices) if sparse.issparse(rows.X) else slice(None)
     X, coefs = rows.X[:, used], []
     for is_common, of_scale in itertools.groupby(models, lambda model: model.has_common_scale):
@@ -108,7 +108,7 @@ def fit_initial_models(
         if is_common:
             scale = relative_scale[used]
             scaled = X.multiply(1.0 / scale).tocsr() if sparse.issparse(X) else X / scale
-        if scaled.shape[1] > MOST_COLUMNS_FOR_NEWTON:
+        if scaled.shape[1] > MAX_COLUMNS_FOR_NEWTON:
             scaled, back = row_space(scaled)
         # Dense columns are already centered; sparse ones are centered in every product.
         columns = Columns.as_given(scaled.shape[1])

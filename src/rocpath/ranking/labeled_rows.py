@@ -11,13 +11,13 @@ from scipy import sparse
 from rocpath.auc_statistics.influence import auc_with_influence
 from rocpath.breakpoints import ErrorBreakpoints
 from rocpath.matrices import Columns, LinearModel, Matrix, weighted_sums
-from rocpath.ranking.convex_problem import MOST_COLUMNS_FOR_NEWTON, Vector
+from rocpath.ranking.convex_problem import MAX_COLUMNS_FOR_NEWTON, Vector
 
 
 def random_ranks(is_positive: NDArray[np.bool_], rng: np.random.RandomState) -> NDArray[np.intp]:
     """Draw a random order of the rows of each class.
 
-    Every fold and every subsample then has its share of a rare class.
+    With these ranks, every fold and every subsample has its share of a rare class.
     """
     rank = np.empty(is_positive.size, dtype=np.intp)
     for members in (is_positive, ~is_positive):
@@ -50,31 +50,31 @@ class LabeledRows:
         taken = {name: getattr(self, name)[chosen] for name in names}
         return replace(self, **taken, group=None if self.group is None else self.group[chosen])
 
-    def subsampled(self, most: int) -> Self:
-        """Keep at most ``most`` rows of each class, and preserve its total weight."""
+    def subsampled(self, max_rows: int) -> Self:
+        """Keep at most ``max_rows`` rows of each class, and preserve its total weight."""
         is_kept = np.zeros(len(self), dtype=bool)
         for members in (self.is_positive, ~self.is_positive):
             ranks = self.rank[members]
-            last = np.partition(ranks, most)[most] if ranks.size > most else np.inf
+            limit = np.partition(ranks, max_rows)[max_rows] if ranks.size > max_rows else np.inf
             # The lowest ranks are kept, so that smaller subsamples are subsets of larger
             # ones.
-            is_kept |= members & (self.rank < last)
+            is_kept |= members & (self.rank < limit)
         if is_kept.all():
             return self
         kept = self.take(is_kept)
-        # Otherwise subsampling the larger class would change the class frequencies.
+        # Without this factor, subsampling would change the class frequencies.
         factor = self._class_weight[is_kept] / kept._class_weight
         return replace(kept, sample_weight=kept.sample_weight * factor)
 
     def scaled(self, columns: Columns) -> Self:
         """Return the rows with scaled columns, sparse if there are many columns."""
-        if sparse.issparse(self.X) and self.X.shape[1] > MOST_COLUMNS_FOR_NEWTON:
+        if sparse.issparse(self.X) and self.X.shape[1] > MAX_COLUMNS_FOR_NEWTON:
             return replace(self, X=columns.scaled_sparse(self.X))
         return replace(self, X=columns.scaled(self.X))
 
     @property
     def clusters(self) -> NDArray[np.intp]:
-        """The group of each row."""
+        """Group of each row; without groups, each row is its own group."""
         return np.arange(len(self)) if self.group is None else self.group
 
     @property
@@ -86,7 +86,7 @@ class LabeledRows:
     @cached_property
     def breakpoints(self) -> ErrorBreakpoints:
         """Error functions of the rows."""
-        # A smaller weight would be lost by rounding in the sum of its class.
+        # A smaller weight would be lost to rounding in the sum of its class.
         weight = np.maximum(self.sample_weight, 1e-12 * self._class_weight)
         return ErrorBreakpoints.from_labels(self.is_positive, sample_weight=weight, positive=True)
 

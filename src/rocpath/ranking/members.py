@@ -29,9 +29,9 @@ Scored: TypeAlias = tuple[Any, NDArray[np.float64]]
 Excluded: TypeAlias = tuple[str, Exception]
 
 # Number of rows up to which a kernel machine takes no longer than trees.
-_MOST_ROWS_FOR_KERNELS = 5_000
+_MAX_ROWS_FOR_KERNELS = 5_000
 # Number of columns up to which splines are not the slowest member.
-_MOST_COLUMNS_FOR_SPLINES = 100
+_MAX_COLUMNS_FOR_SPLINES = 100
 
 
 def portfolio(X: Any, *, random_state: int | None) -> list[tuple[str, Any]]:
@@ -45,14 +45,14 @@ def portfolio(X: Any, *, random_state: int | None) -> list[tuple[str, Any]]:
     # Boosting and splines in scikit-learn require dense data.
     if is_dense:
         members.append(("boosting", HistGradientBoostingClassifier(random_state=random_state)))
-    if is_dense and n_columns <= _MOST_COLUMNS_FOR_SPLINES:
+    if is_dense and n_columns <= _MAX_COLUMNS_FOR_SPLINES:
         splines = SplineTransformer(knots="quantile", extrapolation="constant")
         logistic = LogisticRegression(C=0.3, max_iter=1000)
         curves = make_pipeline(_imputer(), StandardScaler(), splines, logistic)
         members.append(("splines", curves))
-    if n_rows <= _MOST_ROWS_FOR_KERNELS:
+    if n_rows <= _MAX_ROWS_FOR_KERNELS:
         scaler = StandardScaler(with_mean=is_dense)
-        # The decision function is enough: probabilities of an SVC would take five more fits.
+        # The decision function is sufficient; probabilities of an SVC would take five more fits.
         kernels = SVC(class_weight="balanced", random_state=random_state)
         members.append(("kernels", make_pipeline(_imputer(), scaler, kernels)))
     return members
@@ -92,18 +92,18 @@ def scored_members(
 
     def scored(estimator: Any) -> Scored:
         if folds is None:
-            # A different order of the classes would reverse its scores.
+            # A different order of the classes would reverse the scores.
             known = getattr(estimator, "classes_", None)
             if known is not None and not np.array_equal(known, classes):
                 raise ValueError(f"it was fitted to classes {known.tolist()}")
             return estimator, class_scores(estimator, X)
         # A model that does not accept weights may still rank well.
         key = None if sample_weight is None else _weight_parameter(estimator)
-        how: dict[str, Any] = {"method": score_method(estimator), "n_jobs": n_jobs}
+        options: dict[str, Any] = {"method": score_method(estimator), "n_jobs": n_jobs}
         params = {} if key is None else {key: sample_weight}
         # Weights are passed to every model that accepts them, even without a metadata request.
         with config_context(enable_metadata_routing=False):
-            held_out = cross_val_predict(estimator, X, y, cv=folds, params=params, **how)
+            held_out = cross_val_predict(estimator, X, y, cv=folds, params=params, **options)
             return clone(estimator).fit(X, y, **params), score_columns(held_out)
 
     for name, estimator in estimators:
@@ -150,7 +150,7 @@ def split_folds(
     Raises an error if a row is not in exactly one test fold, or if a training set lacks
     a class.
     """
-    # For prefit models only the weights of the blend are cross-validated.
+    # For prefit models, only the weights of the blend are cross-validated.
     cv = 5 if isinstance(cv, str) else cv
     if isinstance(cv, numbers.Integral):
         # Every fold needs rows of every class to be evaluated.
@@ -164,7 +164,8 @@ def split_folds(
     if (n_times != 1).any():
         row = int((n_times != 1).argmax())
         raise ValueError(
-            f"cv must have every row in exactly one test fold, got row {row} in {n_times[row]}."
+            "cv must have every row in exactly one test fold, got row "
+            f"{row} in {n_times[row]} test folds."
         )
     fold = np.empty(len(y), dtype=np.intp)
     for number, (train, test) in enumerate(folds):

@@ -62,7 +62,7 @@ def partial_auc_scorer(*, max_fpr: float | None = None, min_tpr: float | None = 
     Parameters
     ----------
     max_fpr, min_tpr : float, optional
-        As in :func:`partial_auc_score`.
+        Same as for :func:`partial_auc_score`.
 
     Returns
     -------

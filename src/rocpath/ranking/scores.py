@@ -62,13 +62,13 @@ class LogOddsClassifier(ClassifierMixin):  # type: ignore[misc]
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the class with the largest log-odds."""
         score = self.decision_function(X)
-        place = (score > 0).astype(int) if score.ndim == 1 else score.argmax(axis=1)
-        return np.asarray(self.classes_[place])
+        index = (score > 0).astype(int) if score.ndim == 1 else score.argmax(axis=1)
+        return np.asarray(self.classes_[index])
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Predict probabilities by the logistic function of the log-odds.
+        """Predict class probabilities, the logistic function of the log-odds.
 
-        With more than two classes they are normalized to sum to one.
+        With more than two classes, they are normalized to sum to one.
         """
         score = self.decision_function(X)
         if score.ndim == 1:

@@ -137,8 +137,12 @@ class ThresholdClassifier(FixedThresholdClassifier):  # type: ignore[misc]
             Parameters of the classifier's ``fit``, such as ``sample_weight``, which
             also weights the rows on which the threshold is chosen. With metadata
             routing, any parameters that the classifier and the splitter request.
+
+        Returns
+        -------
+        self
         """
-        # Validated first, so that invalid arguments raise before the cross-validation.
+        # Arguments are validated first, so that invalid ones raise an error before any fit.
         targets = check_targets(**{name: getattr(self, name) for name in _TARGETS})
         if self.confidence is not None:
             share_between("confidence", self.confidence)
@@ -157,9 +161,9 @@ class ThresholdClassifier(FixedThresholdClassifier):  # type: ignore[misc]
         rows, score = self._held_out(X, label, together, params)
         given = {"sample_weight": weight, "groups": together}
         held_out = _check_method_params(X, given, indices=rows)
-        how = {**targets, "confidence": self.confidence, "positive": self.pos_label}
+        options = {**targets, "confidence": self.confidence, "positive": self.pos_label}
         self.operating_point_: OperatingPoint = choose_threshold(
-            label[rows], score[:, 0], **held_out, **how
+            label[rows], score[:, 0], **held_out, **options
         )
         self.threshold_ = self.operating_point_.threshold
         for name in ("n_features_in_", "feature_names_in_"):
@@ -171,18 +175,18 @@ class ThresholdClassifier(FixedThresholdClassifier):  # type: ignore[misc]
 
     @property
     def threshold(self) -> float:
-        """The threshold; rows with at least this score are predicted positive."""
+        """Chosen threshold; rows with at least this score are predicted positive."""
         check_is_fitted(self, "threshold_")
         return self.threshold_
 
     @property
     def pos_label(self) -> Any:
-        """The positive class."""
+        """Positive class."""
         return self.classes_[1]
 
     @property
     def response_method(self) -> str:
-        """The name of the classifier's method that computes scores."""
+        """Name of the classifier's method that computes scores."""
         return score_method(self.estimator_, MARGIN_FIRST)
 
     def decision_function(self, X: Matrix) -> NDArray[np.float64]:
@@ -210,9 +214,9 @@ class ThresholdClassifier(FixedThresholdClassifier):  # type: ignore[misc]
     def _held_out(
         self, X: Matrix, label: NDArray[Any], groups: Any, params: dict[str, Any]
     ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-        """Fit the classifier; return the indices and scores of held-out rows."""
+        """Fit the classifier, and return the indices and scores of held-out rows."""
         if isinstance(self.cv, str) and self.cv == "prefit":
-            # Not cloned, because a clone would not be fitted.
+            # The classifier is not cloned, because a clone would not be fitted.
             check_is_fitted(self.estimator, "classes_")
             self.estimator_ = self.estimator
             return np.arange(label.size), class_scores(self.estimator, X, MARGIN_FIRST)
@@ -226,8 +230,9 @@ class ThresholdClassifier(FixedThresholdClassifier):  # type: ignore[misc]
             to_fit = process_routing(self, "fit", **params, **together).estimator.fit
             passed = {"params": {**params, **together}}
         if self.confidence is not None:
-            # The models of the folds have other error rates than the final model, so
-            # cross-validated scores cannot guarantee its rates (benchmarks/guarantees.py).
+            # The error rates of the models of the folds differ from those of the final
+            # model, so cross-validated scores cannot guarantee them
+            # (benchmarks/guarantees.py).
             kind = StratifiedShuffleSplit if groups is None else GroupShuffleSplit
             splitter = kind(1, test_size=self.calibration_size, random_state=self.random_state)
             if not isinstance(self.cv, int):
