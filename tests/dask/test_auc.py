@@ -103,7 +103,7 @@ def test_interval_equals_interval_in_memory(name, n_partitions):
         assert getattr(got, field) == pytest.approx(getattr(expected, field), rel=1e-9)
 
 
-def test_empty_and_single_class_partitions(client):
+def test_partitions_may_be_empty_or_of_a_single_class(client):
     y, score = np.repeat([0, 1, 0], [5, 6, 1]), np.arange(12.0)
     sizes = (5, 0, 6, 0, 1)
     lazy = da.from_array(y, chunks=(sizes,)), da.from_array(score, chunks=(sizes,))
@@ -111,7 +111,7 @@ def test_empty_and_single_class_partitions(client):
     assert auc(*lazy, client=client) == expected
 
 
-def test_series_and_unknown_chunk_sizes():
+def test_series_and_arrays_of_unknown_chunk_sizes_give_the_same_auc():
     y, score = TABLES["tenths"]
     frame = dd.from_dict({"y": np.where(y, "yes", "no"), "s": score}, npartitions=4)
     expected = rp.auc(rp.ErrorBreakpoints.from_labels(y), score)

@@ -68,7 +68,7 @@ def test_line_searches_based_on_a_sample_find_the_same_steps(monkeypatch, client
     check_steps(minimize_aum(*lazy, coef=start, max_steps=2, client=client), expected)
 
 
-def test_csr_blocks_and_data_frames():
+def test_steps_of_csr_blocks_and_data_frames_equal_those_in_memory():
     X, y = rows("tenths")
     X[np.abs(X) < 0.5] = 0.0
     bp = rp.ErrorBreakpoints.from_labels(y)
@@ -82,7 +82,7 @@ def test_csr_blocks_and_data_frames():
     check_steps(minimize_aum(frame[list("abcd")], frame["y"], **settings), expected)
 
 
-def test_empty_and_single_class_partitions():
+def test_partitions_may_be_empty_or_of_a_single_class():
     X, y = rows("tenths", 200)
     X, y = X[np.argsort(y)], np.sort(y)
     bp = rp.ErrorBreakpoints.from_labels(y)

@@ -137,7 +137,7 @@ def fail_in_second_block(block, block_info=None):
     return block
 
 
-def test_the_error_of_a_task_is_raised(client):
+def test_an_error_in_a_task_is_raised(client):
     X, y = partitioned(*rows())
     broken = X.map_blocks(fail_in_second_block, dtype=float)
     with pytest.raises(ZeroDivisionError, match="the table is broken"):
@@ -202,7 +202,7 @@ def test_an_interrupt_after_the_last_pass_is_raised():
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-def test_two_concurrent_fits_on_one_client(client):
+def test_two_concurrent_fits_on_one_client_equal_a_fit_in_memory(client):
     X, y = rows(800)
     expected = rp.AUCClassifier(random_state=0).fit(X, y).coef_
     found = {}

@@ -162,7 +162,7 @@ def test_groups_of_single_rows_equal_independent_rows():
     check_equal(got, rp.auc_interval(y, score))
 
 
-def test_intervals_on_a_cluster(client):
+def test_comparisons_on_a_cluster_equal_those_in_memory(client):
     y, one, two, weight, group = rows()
     lazy = partitioned(y, one, two)
     columns = dict(zip(("sample_weight", "groups"), partitioned(weight, group), strict=True))

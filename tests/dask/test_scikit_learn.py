@@ -18,7 +18,7 @@ from rocpath.dask import AUCClassifier, subsampling  # noqa: E402
 from tests.dask.test_auc_classifier import partitioned, rows  # noqa: E402
 
 
-def test_scikit_learn_cross_validation():
+def test_cross_validation_equals_that_in_memory():
     X, y = rows(300)
     model = AUCClassifier(random_state=0, widths=(), n_rounds=0)
     scores = cross_val_score(model, *partitioned(X, y, 3), cv=3)
@@ -66,7 +66,7 @@ def test_different_column_names_or_numbers_of_columns_raise():
         model.score(frame, labels.astype(str))
 
 
-def test_cross_validation_of_a_data_frame_and_a_series_converted_to_arrays():
+def test_cross_validation_requires_conversion_of_data_frames_to_arrays():
     X, y = rows()
     frame = dd.from_pandas(pd.DataFrame(X, columns=list("abcd")), npartitions=3)
     labels = dd.from_pandas(pd.Series(y), npartitions=3)
@@ -79,7 +79,7 @@ def test_cross_validation_of_a_data_frame_and_a_series_converted_to_arrays():
     assert (cross_val_score(model, *arrays, cv=3) == expected).all()
 
 
-def test_cross_validation_of_a_data_frame_that_contains_the_labels():
+def test_cross_validation_of_features_and_labels_from_one_data_frame_equals_that_in_memory():
     X, y = rows()
     frame = dd.from_pandas(pd.DataFrame(X, columns=list("abcd")).assign(y=y), npartitions=3)
     array = frame.to_dask_array(lengths=True)

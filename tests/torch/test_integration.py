@@ -124,7 +124,7 @@ def test_vmap_equals_a_loop_over_batches():
 
 @each_loss
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
-def test_narrow_dtypes_are_computed_in_full_precision(loss, dtype):
+def test_losses_of_narrow_dtypes_are_computed_in_full_precision(loss, dtype):
     scores, target = make_batch(dtype=dtype)
     scores = scores.detach().requires_grad_()
     value = loss(scores, target)

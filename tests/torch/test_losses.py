@@ -85,7 +85,7 @@ def test_aum_of_several_labels_equals_the_core(batch, margin):
     np.testing.assert_allclose(gradient, np.column_stack([expected, expected]), atol=1e-12)
 
 
-def test_aum_with_weights_of_very_different_sizes():
+def test_rows_with_negligible_weights_do_not_change_aum():
     # By hand: the two heavy rows are in the wrong order, at distance 3; the others are negligible.
     scores, target = [0.0, 1.0, 2.0, -1.0], torch.tensor([1, 0, 0, 1])
     weight = torch.tensor([1e-30, 1e-30, 1.0, 1.0], dtype=torch.float64)

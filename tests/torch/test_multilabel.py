@@ -121,7 +121,7 @@ def test_a_list_of_one_share_is_for_a_single_label():
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @each_loss
-def test_several_labels_compile_and_vmap(loss):
+def test_losses_of_several_labels_support_compile_and_vmap(loss):
     scores, target = make_batch()
     compiled = torch.compile(loss, fullgraph=True, backend="aot_eager")
     torch.testing.assert_close(compiled(scores, target), loss(scores, target))

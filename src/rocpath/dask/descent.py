@@ -180,7 +180,7 @@ class _PartitionedVector:
 
 
 class _PartitionedSamples(NamedTuple):
-    """Partitioned rows, as the samples and as the features of a linear descent."""
+    """Partitioned rows, with the interfaces of samples and of features in a linear descent."""
 
     rows: PartitionedRows
     n_rows: int
@@ -218,8 +218,8 @@ class _PartitionedSamples(NamedTuple):
         """Compute the gradient of AUM with respect to ``coef``, in one pass."""
         level, columns = predictions.level, (self.rows.tasks, self.jumps, predictions.tasks)
         tasks = self.rows.passes.each(_gradient_sums, *columns, errors=self.errors, level=level)
-        # Pairs have twice the precision of float64, so the order of rows hardly matters;
-        # for integers it does not matter at all.
+        # Pairs of float64 numbers have twice the precision, so the order of rows hardly
+        # matters; for integers, it does not matter at all.
         return add_pairs(self.rows.passes.results("gradient", tasks, reads_x=True))
 
     def difference_of_means(self) -> Vector:

@@ -222,7 +222,7 @@ def evaluate_files(
         partial = None
         if targets.max_fpr is not None:
             partial = auc_interval(**columns, max_fpr=targets.max_fpr, client=client)
-        # Thresholds support either weights or groups.
+        # `choose_threshold` supports either weights or groups.
         if sample_weight is not None:
             columns.pop("groups", None)
 

@@ -269,7 +269,7 @@ def _one_frame(X: Any, columns: dict[str, Any]) -> Any:
         return None
     frame = X.to_frame() if isinstance(X, dd.Series) else X
     for name, column in columns.items():
-        # With different divisions Dask would shuffle rows to match their indices.
+        # With different divisions, Dask would shuffle rows to match their indices.
         if (frame.npartitions, frame.divisions) != (column.npartitions, column.divisions):
             return None
         try:

@@ -64,7 +64,7 @@ class Passes:
         self._handles_interrupts = False
         # References are weak, so that workers drop results that are no longer needed.
         self._kept: WeakSet[Any] = WeakSet()
-        # References to the inputs of tasks, held until a pass ends: tasks hold none, and
+        # References to the inputs of tasks are held until a pass ends: tasks hold none, and
         # the scheduler may read a graph after its inputs have been released.
         self._held: list[Any] = []
 

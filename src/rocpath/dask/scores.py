@@ -33,7 +33,7 @@ _MAX_GROUPS = 2**23  # their sums, 0.5 GB, are sent to the client
 
 
 class ScoreBins(NamedTuple):
-    """Sums over the rows in bins of the scores, in ascending order."""
+    """Sums over the rows in each bin of scores; bins are in ascending order."""
 
     edge: Vector  # lower end of each bin except the first
     low: Vector  # smallest score in each bin

@@ -31,7 +31,7 @@ def choose_threshold(
     groups: Any = None,
     client: Client | None = None,
 ) -> OperatingPoint:
-    """Choose a threshold for partitioned scores that satisfies constraints.
+    """Choose a threshold that satisfies constraints, for partitioned scores.
 
     The result equals that of :func:`rocpath.choose_threshold` for ``max_fpr``,
     ``min_tpr`` and ``top``, and for all constraints if there are at most 16,384

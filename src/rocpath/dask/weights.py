@@ -32,9 +32,9 @@ class WeightUnits(NamedTuple):
 
     @property
     def in_core(self) -> tuple[float, float, float]:
-        """Units of FP and TP, and the divisor that turns them into rates."""
+        """Units of FP and TP, and the divisor that converts them to rates."""
         n_negative, n_positive = self.negative.total, self.positive.total
-        # Comparing k / N with j / P is equivalent to comparing k P with j N: in this unit
+        # Comparing k / N with j / P is equivalent to comparing k P with j N: in this unit,
         # the rates of any partition are integers.
         common = gcd(n_negative, n_positive)
         fp_unit, tp_unit = n_positive // common, n_negative // common

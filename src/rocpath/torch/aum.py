@@ -1,6 +1,6 @@
-"""The AUM loss: exact for each batch, or a sum over examples at a learned threshold.
+"""AUM loss: exact for each batch, or a mean over examples at a learned threshold.
 
-For monotone errors AUM is a minimum over the threshold c,
+For monotone errors, AUM is a minimum over the threshold c,
 
     AUM = min over c of  Σ fp_b max(0, c − T_b) + Σ tp_b max(0, T_b − c),
 
@@ -36,7 +36,7 @@ from rocpath.torch.batch import (
     single_thread,
 )
 
-_FEW_ROWS = 8192  # up to which sorting all labels at once is faster than a loop over labels
+_FEW_ROWS = 8192  # with more rows, a loop over labels is faster than sorting all at once
 
 
 def aum_loss(
@@ -123,8 +123,8 @@ class AUMLoss(LabelLoss):
 
     With ``positive_share``, the loss of a batch is a mean over its examples: a
     class-balanced hinge loss at a threshold that is learned with the network. Its
-    gradient is unbiased for any batch, even of one class or one example, and the sum
-    over all batches, minimized over the threshold, is AUM. Pass ``loss.parameters()``
+    gradient is unbiased for any batch, even of one class or one example, and its mean
+    over all examples, minimized over the threshold, is AUM. Pass ``loss.parameters()``
     to the optimizer together with the parameters of the network. (If the last layer
     of the network has a bias, the bias learns the same threshold.)
 
@@ -239,7 +239,7 @@ def aum_of_labels(
             return torch.stack(areas), torch.stack(slopes)
         # Many small batches, from several labels or networks, share one sort.
         positive, negative = class_shares(batch)
-        # Several labels are transposed, which would slow down the search for ties.
+        # Scores of several labels are transposed, which would slow down the search for ties.
         threshold = (torch.where(is_positive, margin, -margin) - score).contiguous()
         area, slope = _aum_by_sorting(threshold, negative, positive)
         is_finite = torch.isfinite(score).all(-1)

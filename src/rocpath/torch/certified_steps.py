@@ -120,7 +120,7 @@ def layer_path(
 
     Between two kinks, predictions are lines, which `sweep` handles exactly, up to the
     rounding of the predictions at a kink. The number of rows of the path grows with the
-    square of the number of examples, so this function is meant for hundreds of examples.
+    square of the number of examples, so this function is for hundreds of examples.
 
     Parameters
     ----------

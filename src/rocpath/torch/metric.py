@@ -33,7 +33,7 @@ class BinaryAUC(Metric):
     If torchmetrics is installed, this is a :class:`torchmetrics.Metric`, which
     ``MetricCollection`` and Lightning's ``self.log`` accept; otherwise it has the same
     methods: ``update``, ``compute``, ``reset``, ``forward``, ``merge_state``, ``to``
-    and ``state_dict``. In a distributed run, ``compute`` returns the AUC of all
+    and ``state_dict``. In a distributed run, ``compute`` returns the AUC over all
     processes.
 
     Parameters
@@ -47,7 +47,7 @@ class BinaryAUC(Metric):
         Whether to count scores in 2²⁰ buckets instead of keeping them: 16 MB for any
         number of examples, instead of 9 bytes per example (16 with weights). Each
         float16 or bfloat16 value has its own bucket, so that the AUC is exact; for
-        other scores it is within ``error_bound()`` of the exact AUC.
+        other scores, it is within ``error_bound()`` of the exact AUC.
     **kwargs
         Options of :class:`torchmetrics.Metric`, such as ``dist_sync_on_step``.
 

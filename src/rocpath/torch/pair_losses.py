@@ -33,7 +33,7 @@ from rocpath.torch.batch import (
     nan_unless_finite,
 )
 
-_FEW_ROWS = 256  # up to which a sum over pairs is faster than a grid
+_FEW_ROWS = 256  # with more rows, a grid is faster than a sum over pairs
 _CELLS = 8192  # number of cells of the grid, which spans about 1,000 widths
 _CELLS_IN_WIDTH = 8  # keeps the loss within 0.001 of the sum over pairs
 _KERNEL_CELLS = 5 * _CELLS_IN_WIDTH  # distance beyond which the normal density is below 2e-6
