@@ -1,6 +1,6 @@
-"""Call every function of the core and print a digest of each answer's bits.
+"""Call every function of the core and print a digest of the bits that each returns.
 
-Run by ``test_core_builds.py``, once for each build of the core.
+``test_core_builds.py`` runs this script once for each build of the core.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ answers = {}
 
 
 def bits(answer):
-    """Return the bytes of an answer; arrays and floats as they are in memory."""
+    """Return the bytes of a result; those of arrays and floats are as in memory."""
     if isinstance(answer, np.ndarray):
         return answer.dtype.str.encode() + answer.tobytes()
     if isinstance(answer, float):
@@ -32,12 +32,12 @@ def bits(answer):
     if isinstance(answer, bool | int | None):
         return repr(answer).encode()
     if isinstance(answer, core.Segmenter | core.ModelFitter):
-        return b""  # `segment` records what they find
+        return b""  # `segment` records their results
     raise TypeError(f"the core returned a {type(answer).__name__}")
 
 
 def record_answers():
-    """Record what each function of the core returns from now on."""
+    """Replace each function of the core by one that also records its results."""
     for name in dir(core):
         function = getattr(core, name)
         if name.startswith("_") or isinstance(function, type):
@@ -53,7 +53,7 @@ def record_answers():
 
 
 def line_problems():
-    """Yield predictions and directions: inexact, tied, huge and tiny."""
+    """Yield a random generator, predictions and directions: tied, huge or tiny."""
     rng = np.random.default_rng(0)
     for n, scale in itertools.product((5, 40, 300), (1.0, 1e150, 1e-150, 1 / 3)):
         yield rng, rng.normal(size=n) * scale, rng.normal(size=n)
@@ -65,7 +65,7 @@ def search():
         n = len(prediction)
         is_positive = np.arange(n) % 3 == 0
         weights = rng.random(n) + 0.1
-        rp.auc_interval(is_positive, prediction)  # sorts by the core
+        rp.auc_interval(is_positive, prediction)  # calls the sort of the core
         rp.auc(is_positive, prediction)
         several = rp.ErrorBreakpoints(
             np.r_[np.arange(n), np.arange(n)],
@@ -85,7 +85,7 @@ def search():
             lines = rp.Lines.from_predictions(bp, prediction, direction)
             for stop in (None, "first_min_aum", "first_max_auc"):
                 rp.sweep(lines, stop=stop)
-            core.count_crossings(lines.core, np.inf)  # else only where memory is short
+            core.count_crossings(lines.core, np.inf)  # otherwise called only for long paths
             rp.best_aum_step(lines)
             rp.aum_path(lines)
             rp.best_auc_step(lines)
@@ -93,7 +93,7 @@ def search():
             best_auc_step_along(rp.ErrorBreakpoints.from_labels(is_positive), prediction, direction)
 
 
-def search_parts():
+def search_partitions():
     rng = np.random.default_rng(2)
     X = sparse.csr_array(rng.normal(size=(6000, 4)).round(1))
     is_positive = np.arange(6000) % 3 == 0
@@ -127,7 +127,7 @@ def search_parts():
 
 
 def segment():
-    core.segment_costs()  # else only when the package is imported
+    core.segment_costs()  # otherwise called only when the package is imported
     rng = np.random.default_rng(1)
     features, errors = rng.normal(size=(20, 3)), []
     labels = cp.Labels([0, 30], [25, 60], ["no_change", "one_change"])
@@ -152,7 +152,7 @@ def segment():
 if __name__ == "__main__":
     record_answers()
     search()
-    search_parts()
+    search_partitions()
     segment()
     digests = {name: digest.hexdigest() for name, digest in answers.items()}
     no_answer = hashlib.sha256().hexdigest()

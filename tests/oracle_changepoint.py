@@ -1,4 +1,4 @@
-"""Segmentation and model selection by their definitions, without care for time."""
+"""Segmentation and model selection by their definitions, regardless of speed."""
 
 from fractions import Fraction
 from itertools import combinations, pairwise
@@ -9,13 +9,13 @@ from scipy.special import xlogy
 
 
 def normal_cost(x, weight):
-    """Sum of squares around the mean, exactly."""
+    """Compute the exact sum of squared deviations from the mean."""
     mean = sum(w * v for v, w in zip(x, weight, strict=True)) / sum(weight)
     return sum(w * (v - mean) ** 2 for v, w in zip(x, weight, strict=True))
 
 
 def poisson_cost(x, weight):
-    """Sum of mu - x log mu at the mean."""
+    """Compute the sum of mu - x log mu, where mu is the mean."""
     total = sum(w * v for v, w in zip(x, weight, strict=True))
     return float(total) - (float(total) * log(total / sum(weight)) if total > 0 else 0.0)
 
@@ -24,7 +24,7 @@ COSTS = {"normal": normal_cost, "poisson": poisson_cost}
 
 
 def robust_loss(distance, cost, threshold):
-    """A square up to the threshold; beyond, constant or linear."""
+    """Compute a loss that is quadratic up to the threshold, then constant or linear."""
     if abs(distance) <= threshold:
         return distance**2
     if cost == "biweight":
@@ -33,10 +33,10 @@ def robust_loss(distance, cost, threshold):
 
 
 def robust_cost(x, weight, cost, threshold):
-    """Smallest loss over all centers.
+    """Compute the smallest loss over all centers.
 
-    Between places where an observation enters or leaves the threshold the loss is
-    quadratic, so that its minimum is there or at a place.
+    The loss is quadratic between the centers at which an observation enters or leaves
+    the threshold, so its minimum is at one of these centers or at a vertex.
     """
     place = sorted({v + side * threshold for v in x for side in (-1, 1)})
 
@@ -62,7 +62,7 @@ def robust_cost(x, weight, cost, threshold):
 
 
 def column_cost(rows, weight, cost, floor):
-    """Squares around the means of columns, or the likelihood with their variances."""
+    """Compute the squared deviations from the means of columns, or the likelihood."""
     total, cost_of_all = sum(weight), 0.0
     for column, least in zip(zip(*rows, strict=True), floor, strict=True):
         mean = sum(w * v for v, w in zip(column, weight, strict=True)) / total
@@ -76,7 +76,10 @@ def column_cost(rows, weight, cost, floor):
 
 
 def best_array_costs(n, cost_of, min_length, labels=()):
-    """Smallest cost with 0..n-1 allowed changes, trying all; `cost_of(a, b)` of one segment."""
+    """Compute the smallest cost of 0 to n - 1 allowed changes by enumeration.
+
+    ``cost_of(a, b)`` is the cost of one segment.
+    """
     one = {(a, b): cost_of(a, b) for a in range(n) for b in range(a + 1, n + 1)}
     return [
         min(
@@ -92,7 +95,7 @@ def best_array_costs(n, cost_of, min_length, labels=()):
 
 
 def best_costs(x, weight, max_changes, cost):
-    """Smallest cost with 0..max_changes changes, by dynamic programming over ends."""
+    """Compute the smallest cost of 0 to ``max_changes`` changes by dynamic programming."""
     x, weight = [Fraction(v) for v in x], [Fraction(w) for w in weight]
     n = len(x)
     one = {(a, b): COSTS[cost](x[a:b], weight[a:b]) for a in range(n) for b in range(a + 1, n + 1)}
@@ -108,10 +111,10 @@ def best_costs(x, weight, max_changes, cost):
 
 
 def up_down_cost(x, weight, changes, cost):
-    """Smallest cost of the given changes with means that go up, down, up, ...
+    """Compute the smallest cost of given changes with means that go up, down, up, ...
 
-    At the optimum, tied neighbors share the mean of their data, so it is enough to try
-    every way to tie neighbors and keep those whose means alternate.
+    At the optimum, tied neighbors share the mean of their data, so it is enough to
+    enumerate all ways to tie neighbors and keep those whose means alternate.
     """
     ends = [0, *changes, len(x)]
     n_segments = len(ends) - 1
@@ -136,7 +139,7 @@ def up_down_cost(x, weight, changes, cost):
 
 
 def best_up_down_costs(x, weight, max_changes, cost):
-    """Smallest cost with 0..max_changes changes, trying them all."""
+    """Compute the smallest cost of 0 to ``max_changes`` changes by enumeration."""
     x, weight = [Fraction(v) for v in x], [Fraction(w) for w in weight]
     return [
         min(up_down_cost(x, weight, changes, cost) for changes in combinations(range(1, len(x)), k))
@@ -145,14 +148,14 @@ def best_up_down_costs(x, weight, max_changes, cost):
 
 
 def is_allowed(changes, n, labels, min_length):
-    """Whether changes make no label error and no segment that is too short."""
+    """Return whether changes cause no label error and no segment that is too short."""
     if any(b - a < min_length for a, b in pairwise([0, *changes, n])):
         return False
     return all(label_error(kind, start, end, changes, n) == (0, 0) for start, end, kind in labels)
 
 
 def best_allowed_costs(x, weight, cost, constraint, labels, min_length):
-    """Smallest cost with 0..n-1 changes that are allowed, trying them all."""
+    """Compute the smallest cost of 0 to n - 1 allowed changes by enumeration."""
     x, weight = [Fraction(v) for v in x], [Fraction(w) for w in weight]
     n = len(x)
 
@@ -175,10 +178,10 @@ def best_allowed_costs(x, weight, cost, constraint, labels, min_length):
 
 
 def up_down_costs_on_candidates(x, weight, max_changes, cost):
-    """As `best_up_down_costs`, for longer sequences and in float64.
+    """Compute `best_up_down_costs` in float64, for longer sequences.
 
-    The means of an optimum are means of stretches of the data, so dynamic programming
-    over those means alone is exact.
+    The means of an optimum are means of consecutive observations, so dynamic
+    programming over these means is exact.
     """
     x, weight = np.asarray(x, float), np.asarray(weight, float)
     n = x.size
@@ -205,12 +208,12 @@ def up_down_costs_on_candidates(x, weight, max_changes, cost):
 
 
 def selected(cost, n_changes, penalty):
-    """Changes of the least cost + penalty * changes; the fewest of equals."""
+    """Return the number of changes that minimizes the penalized cost, smallest if tied."""
     return min((c + penalty * k, k) for c, k in zip(cost, n_changes, strict=True))[1]
 
 
 def label_error(kind, start, end, changes, n):
-    """One label's false positive and false negative, looking at every place."""
+    """Return the false positive and the false negative of one label."""
     peaks = list(zip(changes[::2], [*changes[1::2], n], strict=False))
     inside = [t for t in range(n + 1) if start < t <= end]
     if kind in ("no_change", "one_change", "at_least_one_change"):
@@ -218,10 +221,10 @@ def label_error(kind, start, end, changes, n):
     elif kind == "peak_start":
         count = sum(t in [a for a, _ in peaks] for t in inside)
     elif kind == "peak_end":
-        # A peak that the sequence cuts off has no end.
+        # A peak that continues to the end of the sequence has no end.
         count = sum(t in changes[1::2] for t in inside)
     else:
-        # Observation t - 1 fills (t - 1, t].
+        # Observation t - 1 covers (t - 1, t].
         count = sum(any(a <= t - 1 < b for t in inside) for a, b in peaks)
     if kind in ("no_change", "no_peaks"):
         return int(count > 0), 0

@@ -1,4 +1,4 @@
-"""The command line with bad input, and when it fails while writing."""
+"""Errors of the command line: invalid input, and failures while writing."""
 
 import os
 from pathlib import Path
@@ -22,7 +22,7 @@ from tests.cli.command_tables import fails, labeled_table, long_tables, read, wr
         ("00,50,60,no_change", "from 0.0 to 39.0, got (50.0, 60.0] in row 1"),
         ("00,0,15,peaks", "constraint='up_down'"),
         ("00,15,0,no_change", "must be below end, got 15.0 and 0.0 in row 1"),
-        ("00,,15,no_change", "column 'start' has missing values in row 1"),
+        ("00,,15,no_change", "column 'start' has a missing value in row 1"),
         ("00,0,15,no_change", "label regions with and without changes"),
         ("00,0,15,no_change\n00,15,25,one_change", "at least two sequences for cross-validation"),
     ],
@@ -66,8 +66,8 @@ def test_errors_name_negative_counts(tmp_path, capsys):
         (b"\n\n", "is empty"),
         (b"a,b,y\n", "has a header but no rows"),
         (b"a,a,y\n1,2,0\n3,4,1\n", "more than one column 'a'"),
-        (b"a;y\n1;0\n3;1;2\n", "has one column 'a;y', and its rows do not have"),
-        (b"a,y\n1,0\n2,1,5\n", "row 2 has 3 fields, the header 2"),
+        (b"a;y\n1;0\n3;1;2\n", "has one column 'a;y', and no separator gives"),
+        (b"a,y\n1,0\n2,1,5\n", "row 2 has 3 fields, but the header has 2"),
         (b"a,b\n1,0\n2,1\n", "label column 'y' not found; columns are: a, b"),
         (b"a,y\n1,a\n2,b\n3,c\n", "has 3 values (a, b, c): specify the positive one"),
         (b"a,y\n1,0\n2,0\n", "has only the value '0'"),
@@ -104,7 +104,7 @@ def test_unreadable_files_are_errors(tmp_path, capsys, fitted):
         (str(bad), "is not readable Parquet"),
         (str(folder), "is a directory"),
         (str(tmp_path / "none.csv"), "does not exist"),
-        (str(tmp_path / "table.xls"), "must end in .csv, .tsv or .parquet"),
+        (str(tmp_path / "table.xls"), "must end in .csv, .tsv, .txt, .parquet"),
     ):
         assert message in fails(capsys, ["predict", model, name])
     assert "is not a model" in fails(capsys, ["predict", table, table])
@@ -130,7 +130,7 @@ def test_predict_names_a_missing_column(tmp_path, capsys, fitted):
     model, _ = fitted
     table = write(tmp_path / "t.csv", "size,flag\n1,true\n")
     message = fails(capsys, ["predict", model, table])
-    assert "column 'color' not found, which the model requires" in message
+    assert "column 'color' not found, but required by the model" in message
     table = write(tmp_path / "t.csv", "size,flag,color\n1,true,red\nbig,true,red\n")
     message = fails(capsys, ["predict", model, table])
     assert "column 'size' must be numbers, got 'big' in row 2" in message
@@ -189,12 +189,12 @@ def test_nothing_remains_of_a_fit_that_fails_while_writing(
 def test_nothing_is_written_outside_an_existing_output_folder(tmp_path, monkeypatch, fitted):
     out = tmp_path / "model"
     out.mkdir()
-    made = []
+    created = []
     mkdir = type(out).mkdir
-    monkeypatch.setattr(type(out), "mkdir", lambda path: made.append(path) or mkdir(path))
+    monkeypatch.setattr(type(out), "mkdir", lambda path: created.append(path) or mkdir(path))
     argv = ["fit", fitted[1], "--label", "y", "--out", str(out), "--quiet", "--force"]
     assert main(argv) == 0
-    assert [path.parent for path in made] == [out]
+    assert [path.parent for path in created] == [out]
     assert sorted(os.listdir(out)) == ["metrics.json", "model.skops", "report.html"]
 
 
@@ -214,8 +214,8 @@ def test_nothing_remains_of_scores_that_fail_while_writing(tmp_path, monkeypatch
 
 def test_a_model_with_foreign_types_is_not_loaded(tmp_path, capsys, fitted):
     path = tmp_path / "model.skops"
-    strange = {"format": 1, "kind": "table", "pipeline": np.poly1d([1.0])}
-    skops.io.dump(strange, path)
+    foreign = {"format": 1, "kind": "table", "pipeline": np.poly1d([1.0])}
+    skops.io.dump(foreign, path)
     message = fails(capsys, ["predict", str(path), fitted[1]])
     assert "rocpath models do not use: numpy" in message
     skops.io.dump({"format": 99}, path)

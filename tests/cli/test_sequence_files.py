@@ -1,4 +1,4 @@
-"""Sequences of tables: positions, times, missing values, and bad sequences."""
+"""Sequences in tables: positions, times, missing values and invalid sequences."""
 
 import json
 from datetime import datetime, timedelta
@@ -11,7 +11,7 @@ from rocpath.cli import main
 from tests.cli.command_tables import fails, fit_argv, long_tables, read, segment_changes, write
 
 BAD = {"text": ["1", "two", "3"], "infinite": ["1", "2", "-inf"], "too large": ["1e101", "2", "3"]}
-# Sequences that can be read, however odd they are.
+# Unusual sequences that can be read.
 ODD = {
     "constant": ["5"] * 9,
     "negative": ["-3.5", "-2", "-9", "-8.5", "-7"],
@@ -23,7 +23,7 @@ ODD = {
 
 
 def with_more(sequences, more):
-    """Add sequences to a file; return in which row each begins."""
+    """Add sequences to a file, and return the first row of each."""
     text = read(sequences).rstrip("\n")
     row, first = text.count("\n"), {}
     for name, values in more.items():
@@ -61,7 +61,7 @@ def test_a_sequence_that_cannot_be_read_does_not_stop_the_others(
     assert note.endswith(f" in row {row + bad}")
 
 
-def test_odd_sequences_are_fitted_and_predicted_as_any_other(tmp_path, capsys):
+def test_unusual_sequences_are_fitted_and_predicted(tmp_path, capsys):
     sequences, labels = long_tables(tmp_path)
     with_more(sequences, ODD)
     more = "".join(f"\n{name},-1,0.5,no_change" for name in ODD)
@@ -77,7 +77,7 @@ def test_odd_sequences_are_fitted_and_predicted_as_any_other(tmp_path, capsys):
     assert metrics["n_sequences"] == 12 + len(ODD)
 
 
-def test_positions_may_be_in_any_order_but_not_twice(tmp_path, capsys, changepoint_model):
+def test_positions_may_be_in_any_order_but_must_not_repeat(tmp_path, capsys, changepoint_model):
     order = np.random.default_rng(0).permutation(30)
     rows = [f"a,{at},{10 * (at >= 15) + 0.5 * (at % 2)}" for at in order]
     rows += ["b,1,0", "b,2,0", "b,1,0"]
@@ -91,21 +91,23 @@ def test_positions_may_be_in_any_order_but_not_twice(tmp_path, capsys, changepoi
     )
 
 
-def test_nothing_but_bad_sequences_is_an_error(tmp_path, capsys, changepoint_model):
+def test_a_table_without_valid_sequences_is_an_error(tmp_path, capsys, changepoint_model):
     table = write(tmp_path / "t.csv", "sequence,value\na,1\na,x\nb,inf\n")
     message = fails(capsys, ["changepoint", "predict", changepoint_model, table])
     assert "no sequence can be used; the first one, 'a': column 'value'" in message
     assert message.endswith("got 'x' in row 2.\n")
 
 
-def test_a_table_of_one_sequence_needs_no_name_for_it(tmp_path, capsys, changepoint_model):
+def test_a_single_sequence_needs_no_name(tmp_path, capsys, changepoint_model):
     value = "\n".join(["value", *["0"] * 9, *["50"] * 9])
     table = write(tmp_path / "t.csv", value)
     assert main(["changepoint", "predict", changepoint_model, table]) == 0
     assert capsys.readouterr().out.splitlines()[1].startswith("sequence,9,0.0,50.0,")
 
 
-def test_skipped_sequences_may_be_many_and_have_hostile_names(tmp_path, capsys, changepoint_model):
+def test_many_skipped_sequences_with_hostile_names_are_summarized(
+    tmp_path, capsys, changepoint_model
+):
     rows = [f"<b>{k}</b>\x1b[31m,x" for k in range(30)] + ["fine,1"]
     table = write(tmp_path / "t.csv", "\n".join(["sequence,value", *rows]))
     assert main(["changepoint", "predict", changepoint_model, table]) == 0
@@ -120,10 +122,10 @@ def hourly(k, zone=""):
     return (datetime(2024, 3, 30) + timedelta(hours=k)).strftime("%Y-%m-%dT%H:%M") + zone
 
 
-def test_repeated_times_are_an_error_averaged_or_kept(tmp_path, capsys):
+def test_repeated_times_are_rejected_averaged_or_kept(tmp_path, capsys):
     rng = np.random.default_rng(0)
     x = np.repeat([0.0, 9.0], 40) + rng.normal(size=80)
-    # An hour comes twice, as when daylight saving time ends.
+    # One hour occurs twice, as at the end of daylight saving time.
     rows = [f"{hourly(k - (k > 60))},{one}" for k, one in enumerate(x)]
     table = write(tmp_path / "t.csv", "\n".join(["timestamp,value", *rows]))
     out = str(tmp_path / "out")
@@ -131,8 +133,8 @@ def test_repeated_times_are_an_error_averaged_or_kept(tmp_path, capsys):
     assert (
         f"must not repeat unless repeated is mean or keep, got '{hourly(60)}' in row 62" in message
     )
-    for way in ("mean", "keep"):
-        found = segment_changes(tmp_path, table, "--repeated", way)
+    for repeated in ("mean", "keep"):
+        found = segment_changes(tmp_path, table, "--repeated", repeated)
         assert found["position"].to_list() == [hourly(40)]
     summary = pl.read_csv(tmp_path / "out" / "sequences.csv")
     assert summary["n_observations"].item() == 80
@@ -142,17 +144,17 @@ def test_repeated_times_are_an_error_averaged_or_kept(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("zone", ["Z", "+01:00", "-0530", "+02"])
-def test_times_have_zones_of_any_form(tmp_path, zone):
+def test_time_zones_may_have_any_format(tmp_path, zone):
     rng = np.random.default_rng(1)
     x = np.repeat([0.0, 9.0], 20) + rng.normal(size=40)
     rows = [f"{hourly(k, zone)},{one}" for k, one in enumerate(x)]
-    rng.shuffle(rows)  # times are sorted, and so must be read
+    rng.shuffle(rows)  # the times must be parsed to sort the rows
     table = write(tmp_path / "t.csv", "\n".join(["time,value", *rows]))
     found = segment_changes(tmp_path, table)
     assert found["position"].to_list() == [hourly(20, zone)]
 
 
-def test_different_zones_are_compared_in_time(tmp_path):
+def test_times_in_different_zones_are_sorted(tmp_path):
     # 01:00+01:00 is midnight UTC, before 00:30Z.
     rows = ["2024-03-31T00:30Z,2", "2024-03-31T01:00+01:00,1", "2024-03-31T01:00Z,3"]
     table = write(tmp_path / "t.csv", "\n".join(["time,value", *rows]))
@@ -173,7 +175,7 @@ def test_missing_values_keep_their_positions_and_are_counted(tmp_path, capsys):
     assert "missing values, which have weight 0: 3." in capsys.readouterr().err
 
 
-def test_columns_of_a_wide_table_are_sequences_or_one(tmp_path):
+def test_columns_of_a_wide_table_are_separate_sequences_or_one_sequence(tmp_path):
     rng = np.random.default_rng(3)
     first = np.repeat([0.0, 9.0, 9.0], 30) + rng.normal(size=90)
     second = 1e6 * (np.repeat([1.0, 1.0, 5.0], 30) + 0.3 * rng.normal(size=90))
@@ -191,7 +193,7 @@ def test_columns_of_a_wide_table_are_sequences_or_one(tmp_path):
     assert float(together["bytes_after"][1]) == pytest.approx(5e6, rel=0.1)
 
 
-def test_start_and_end_columns_are_runs(tmp_path, capsys):
+def test_start_and_end_columns_are_the_limits_of_runs(tmp_path, capsys):
     rng = np.random.default_rng(4)
     rows, at = [], 0
     for level in (4, 40, 4):
