@@ -201,8 +201,8 @@ class Lowering {
   }
 
  private:
-  // The old piece where it is at most the offered constant: an interval, because the piece is
-  // convex.
+  // The old piece where it is at most the offered constant: an interval, because the piece
+  // decreases up to its mean and increases after it.
   void choose_below(const FunctionPiece& old, const FunctionPiece& offered, double low,
                     double high) {
     const double gap = offered.cost.base - old.cost.base;
