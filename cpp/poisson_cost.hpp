@@ -44,7 +44,9 @@ struct PoissonCost : ExponentialFamily<PoissonCost> {
     double base = piece.base + more.base;
     if (piece.mean > 0.0) {
       const double growth = more.weight / total * (more.mean - piece.mean) / piece.mean;
-      base -= piece.counts * std::log1p(growth);
+      // Near -1, the growth has lost the digits of the ratio.
+      const double log_ratio = growth < -0.999 ? std::log(mean / piece.mean) : std::log1p(growth);
+      base -= piece.counts * log_ratio;
     }
     if (more.counts > 0.0) base += more.counts * std::log(more.mean / mean);
     piece = {base, total, mean, counts};

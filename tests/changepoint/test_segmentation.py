@@ -185,6 +185,14 @@ def test_background_of_zero_counts_has_mean_zero():
     assert models.cost[2] == near(26 - 26 * np.log(26 / 3))
 
 
+def test_weights_may_have_any_ratio():
+    # The mean of the first two is the first weight: a ratio that 1 - x cannot represent.
+    models = cp.segment([1, 0, 1], 2, cost="poisson", weights=[1e-20, 1, 1e-30])
+    assert [c.tolist() for c in models.changes] == [[], [1], [1, 2]]
+    best = cp.segment_penalty([1, 0], 1e-19, cost="poisson", weights=[1e-20, 1])
+    assert best.changes.tolist() == [1]
+
+
 def test_costs_that_are_equal_at_a_mean_of_zero():
     # Splits at different zeros have equal costs as the mean approaches 0.
     x = [0, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0]
