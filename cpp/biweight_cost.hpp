@@ -10,6 +10,7 @@ struct BiweightCost {
   static constexpr const char* name = "biweight";
   static constexpr int power = 2;
   static constexpr double least_x = -infinite_cost;
+  static constexpr double most_x = infinite_cost;
   static constexpr bool is_shift_invariant = true;
 
   static Quadratic below(double, double weight, double threshold) {

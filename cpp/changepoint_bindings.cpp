@@ -78,6 +78,7 @@ nb::dict segment_costs() {
     nb::dict facts;
     facts["power"] = cost.power;
     facts["least_x"] = cost.least_x;
+    facts["most_x"] = cost.most_x;
     facts["is_shift_invariant"] = cost.is_shift_invariant;
     costs[cost.name] = facts;
   });

@@ -21,7 +21,7 @@ struct CostPiece {
   double base = 0.0;
   double weight = 0.0;
   double mean = 0.0;
-  double counts = 0.0;  // weight * mean; only for Poisson, where it is an exact sum
+  double counts = 0.0;  // weight * mean; only for exponential families, where it is an exact sum
 };
 
 struct Range {

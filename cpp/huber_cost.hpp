@@ -10,6 +10,7 @@ struct HuberCost {
   static constexpr const char* name = "huber";
   static constexpr int power = 2;
   static constexpr double least_x = -infinite_cost;
+  static constexpr double most_x = infinite_cost;
   static constexpr bool is_shift_invariant = true;
 
   // threshold * (2 * distance - threshold)

@@ -9,6 +9,7 @@ struct MeanCost {
   static constexpr const char* name = "columns";
   static constexpr int power = 2;
   static constexpr double least_x = -infinite_cost;
+  static constexpr double most_x = infinite_cost;
   static constexpr bool is_shift_invariant = true;
 
   static double of_column(double, double square, double) { return square; }

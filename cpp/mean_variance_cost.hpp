@@ -12,6 +12,7 @@ struct MeanVarianceCost {
   // A change of the unit adds a constant to the cost.
   static constexpr int power = 0;
   static constexpr double least_x = -infinite_cost;
+  static constexpr double most_x = infinite_cost;
   static constexpr bool is_shift_invariant = true;
 
   static double of_column(double weight, double square, double floor) {

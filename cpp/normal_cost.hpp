@@ -7,9 +7,11 @@ namespace rocpath {
 
 struct NormalCost {
   static constexpr const char* name = "normal";
-  // The cost of c * x is c^power times that of x, for c > 0; x must be at least `least_x`.
+  // The cost of c * x is c^power times that of x, for c > 0; x must be between `least_x` and
+  // `most_x`. If `most_x` is finite, x is not scaled.
   static constexpr int power = 2;
   static constexpr double least_x = -infinite_cost;
+  static constexpr double most_x = infinite_cost;
   // Whether adding a constant to x changes only the means.
   static constexpr bool is_shift_invariant = true;
 

@@ -6,7 +6,9 @@
 #include <string_view>
 #include <tuple>
 
+#include "binomial_cost.hpp"
 #include "biweight_cost.hpp"
+#include "exponential_cost.hpp"
 #include "fpop.hpp"
 #include "huber_cost.hpp"
 #include "mean_cost.hpp"
@@ -16,13 +18,14 @@
 #include "poisson_cost.hpp"
 #include "segment_fits.hpp"
 #include "segmentation.hpp"
+#include "variance_cost.hpp"
 
 namespace rocpath {
 
-// To add a cost, write a header like `normal_cost.hpp`, `biweight_cost.hpp` or `mean_cost.hpp`, and
-// add its name here.
-using SegmentCosts =
-    std::tuple<NormalCost, PoissonCost, BiweightCost, HuberCost, MeanCost, MeanVarianceCost>;
+// To add a cost, write a header like `normal_cost.hpp`, `exponential_cost.hpp`, `biweight_cost.hpp`
+// or `mean_cost.hpp`, and add its name here.
+using SegmentCosts = std::tuple<NormalCost, PoissonCost, ExponentialCost, BinomialCost,
+                                VarianceCost, BiweightCost, HuberCost, MeanCost, MeanVarianceCost>;
 
 // Call `act` with a value of every cost.
 template <class Act>

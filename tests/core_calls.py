@@ -139,7 +139,8 @@ def segment():
             cp.segment_penalty(x, 4.0, cost=cost)
         cp.segment_penalty(np.column_stack((x, x)), 4.0)
         counts = rng.poisson(np.repeat([2.0, 7.0, 2.0], 30)).astype(float)
-        for values, cost in ((x, "normal"), (counts, "poisson")):
+        every = {"normal": x, "poisson": counts, "exponential": counts + 1, "variance": x}
+        for cost, values in (every | {"binomial": counts / 32}).items():
             for constraint in (None, "up_down"):
                 how = {"cost": cost, "constraint": constraint}
                 models = cp.segment(values, 6, **how)

@@ -5,7 +5,7 @@ from itertools import combinations, pairwise
 from math import log
 
 import numpy as np
-from scipy.special import xlogy
+from scipy.special import xlog1py, xlogy
 
 
 def normal_cost(x, weight):
@@ -20,7 +20,52 @@ def poisson_cost(x, weight):
     return float(total) - (float(total) * log(total / sum(weight)) if total > 0 else 0.0)
 
 
-COSTS = {"normal": normal_cost, "poisson": poisson_cost}
+def exponential_cost(x, weight):
+    """Sum of log mu + x / mu at the mean."""
+    total = sum(w * v for v, w in zip(x, weight, strict=True))
+    return float(sum(weight)) * (1 + log(total / sum(weight)))
+
+
+def binomial_cost(x, weight):
+    """Sum of -x log p - (1 - x) log(1 - p) at the mean."""
+    success = sum(w * v for v, w in zip(x, weight, strict=True))
+    counts = [success, sum(weight) - success]
+    return -sum(float(c) * log(c / sum(weight)) for c in counts if c > 0)
+
+
+def variance_cost(x, weight):
+    """Sum of log v + x^2 / v - 1 at the mean square."""
+    return exponential_cost([v * v for v in x], weight) - float(sum(weight))
+
+
+COSTS = {
+    "normal": normal_cost,
+    "poisson": poisson_cost,
+    "exponential": exponential_cost,
+    "binomial": binomial_cost,
+    "variance": variance_cost,
+}
+# The cost of one observation, as a function of the mean, or of the variance.
+LOSSES = {
+    "normal": lambda x, mean: (x - mean) ** 2,
+    "poisson": lambda x, mean: mean - xlogy(x, mean),
+    "exponential": lambda x, mean: np.log(mean) + x / mean,
+    "binomial": lambda x, mean: -xlogy(x, mean) - xlog1py(1 - x, -mean),
+    "variance": lambda x, mean: np.log(mean) + x**2 / mean - 1,
+}
+
+
+def allowed_values(x, cost):
+    """Map counts to values that the cost allows, in the same order; fractions are often 1."""
+    if cost in ("exponential", "variance"):  # squares have the same order, for either sign
+        sign = [-1 if cost == "variance" and k % 3 == 0 else 1 for k in range(len(x))]
+        return [s * (int(v) + 1) for s, v in zip(sign, x, strict=True)]
+    return [min(3 * int(v), 10) / 10 for v in x] if cost == "binomial" else x
+
+
+def averaged(x, cost):
+    """Values whose mean is the parameter of a segment."""
+    return [v * v for v in x] if cost == "variance" else x
 
 
 def robust_loss(distance, cost, threshold):
@@ -110,13 +155,30 @@ def best_costs(x, weight, max_changes, cost):
     return [row[n] for row in best]
 
 
+def best_penalized_cost(x, weight, penalty, cost):
+    """Smallest cost plus penalties, by dynamic programming in float64.
+
+    The cost of an exponential family depends only on the weight and the mean.
+    """
+    value, weight = np.asarray(averaged(x, cost), float), np.asarray(weight, float)
+    total, mass = (np.append(0, np.cumsum(v)) for v in (weight * value, weight))
+    best = np.zeros(value.size + 1)
+    for end in range(1, value.size + 1):
+        of_segment = mass[end] - mass[:end]
+        mean = ((total[end] - total[:end]) / of_segment).clip(value.min(), value.max())
+        at_mean = np.sqrt(mean) if cost == "variance" else mean
+        one = of_segment * LOSSES[cost](at_mean, mean)
+        best[end] = (best[:end] + one + np.where(np.arange(end) > 0, penalty, 0)).min()
+    return best[-1]
+
+
 def up_down_cost(x, weight, changes, cost):
     """Compute the smallest cost of given changes with means that go up, down, up, ...
 
     At the optimum, tied neighbors share the mean of their data, so it is enough to
     enumerate all ways to tie neighbors and keep those whose means alternate.
     """
-    ends = [0, *changes, len(x)]
+    ends, value = [0, *changes, len(x)], averaged(x, cost)
     n_segments = len(ends) - 1
     costs = []
     for n_untied in range(n_segments):
@@ -127,9 +189,8 @@ def up_down_cost(x, weight, changes, cost):
                 part = slice(ends[a], ends[b])
                 total += COSTS[cost](x[part], weight[part])
                 mass = sum(weight[part])
-                mean = sum(w * v for v, w in zip(x[part], weight[part], strict=True)) / Fraction(
-                    mass
-                )
+                total_value = sum(w * v for v, w in zip(value[part], weight[part], strict=True))
+                mean = total_value / Fraction(mass)
                 means += [mean] * (b - a)
             if all(
                 (means[j] - means[j - 1]) * (1 if j % 2 else -1) >= 0 for j in range(1, n_segments)
@@ -183,19 +244,15 @@ def up_down_costs_on_candidates(x, weight, max_changes, cost):
     The means of an optimum are means of consecutive observations, so dynamic
     programming over these means is exact.
     """
-    x, weight = np.asarray(x, float), np.asarray(weight, float)
-    n = x.size
-    total, mass = (np.append(0, np.cumsum(v)) for v in (weight * x, weight))
-    mean = np.unique(
+    value, weight = np.asarray(averaged(x, cost), float), np.asarray(weight, float)
+    n = weight.size
+    total, mass = (np.append(0, np.cumsum(v)) for v in (weight * value, weight))
+    mean = np.array(
         [(total[b] - total[a]) / (mass[b] - mass[a]) for a in range(n) for b in range(a + 1, n + 1)]
     )
+    mean = np.unique(mean.clip(value.min(), value.max()))  # rounding may exceed the range
     with np.errstate(divide="ignore", invalid="ignore"):
-        one = np.array(
-            [
-                w * ((v - mean) ** 2 if cost == "normal" else mean - xlogy(v, mean))
-                for v, w in zip(x, weight, strict=True)
-            ]
-        )
+        one = np.array([w * LOSSES[cost](v, mean) for v, w in zip(x, weight, strict=True)])
     best = np.full((max_changes + 1, mean.size), np.inf)
     best[0] = one[0]
     for t in range(1, n):

@@ -75,6 +75,21 @@ def test_detector_can_be_cloned_and_cross_validated_by_group():
     assert (scores > 0.8).all()
 
 
+@pytest.mark.parametrize("cost", ["exponential", "variance"])
+def test_predictions_with_costs_of_ratios_do_not_depend_on_the_scale(cost):
+    x, labels = noisy_steps(30, 8)
+    rng = np.random.default_rng(9)
+    # The standard deviation or the mean is between 1 and e^3.
+    draw = rng.exponential if cost == "exponential" else (lambda scale: rng.normal(0, scale))
+    x = [draw(np.exp(3 * (one - one.min()) / np.ptp(one))) for one in x]
+    detector = cp.LearnedDetector(max_changes=6, cost=cost).fit(x[:20], labels[:20])
+    assert detector.score(x[20:], labels[20:]) > 0.8
+    for scale in (1e6, 1e-6):
+        other = detector.predict([scale * one for one in x[20:]])
+        for one, scaled in zip(detector.predict(x[20:]), other, strict=True):
+            np.testing.assert_array_equal(one, scaled)
+
+
 @pytest.mark.parametrize("cost", ["biweight", "huber", "mean_variance", "columns"])
 def test_predictions_with_other_costs_do_not_depend_on_the_unit(cost):
     x, labels = noisy_steps(30, 8)

@@ -96,6 +96,31 @@ def test_penalty_of_counts_is_their_dispersion_times_log_n():
     assert spread == pytest.approx(10 * log_n, rel=0.1)
 
 
+@pytest.mark.parametrize("p", [0.05, 0.5])
+def test_penalty_of_fractions_is_their_dispersion_times_log_n(p):
+    rng = np.random.default_rng(9)
+    log_n = np.log(5000)
+    binary = rng.binomial(1, p, size=5000)
+    assert cp.default_penalty(binary, cost="binomial") == pytest.approx(log_n, rel=0.1)
+    # The probabilities of ten trials have the variance p (1 - p) / 5, which adds 9/5 to the
+    # dispersion.
+    of_ten = rng.binomial(10, rng.beta(4 * p, 4 * (1 - p), size=5000)) / 10
+    found = cp.default_penalty(of_ten, cost="binomial", weights=np.full(5000, 10))
+    assert found == pytest.approx(2.8 * log_n, rel=0.3)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e50, 1e-50])
+def test_penalties_of_ratios_do_not_depend_on_the_scale(scale):
+    rng = np.random.default_rng(10)
+    times, noise = scale * rng.exponential(size=5000), scale * rng.normal(size=5000)
+    log_n = np.log(5000)
+    assert cp.default_penalty(times, cost="exponential") == pytest.approx(log_n, rel=0.15)
+    assert cp.default_penalty(noise, cost="variance") == pytest.approx(2 * log_n, rel=0.15)
+    # Sums of 4 times have 1/4 of the dispersion, but the penalty assumes at least 1.
+    even = times.reshape(-1, 4).sum(axis=1)
+    assert cp.default_penalty(even, cost="exponential") == pytest.approx(np.log(1250))
+
+
 def test_weights_are_inverse_variances():
     rng = np.random.default_rng(3)
     weight = rng.choice([1.0, 25.0], size=4000)
@@ -105,7 +130,7 @@ def test_weights_are_inverse_variances():
 
 
 @pytest.mark.parametrize("x", [[1.0], [3.0] * 20, [0.0] * 5])
-@pytest.mark.parametrize("cost", ["normal", "poisson"])
+@pytest.mark.parametrize("cost", ["normal", "poisson", "variance"])
 def test_constant_sequences_have_no_changes(x, cost):
     penalty = cp.default_penalty(x, cost=cost)
     assert cp.segment_penalty(x, penalty, cost=cost).n_changes == 0
@@ -129,6 +154,8 @@ def test_invalid_arguments_raise():
     [
         # Short sequences are checked too.
         ([-1.0, -2.0, 3.0], {"cost": "poisson"}, ValueError, "must not be negative for cost='poi"),
+        ([0.0, 2.0, 3.0], {"cost": "exponential"}, ValueError, "at least 1e-100 for cost='expo"),
+        (np.ones((3, 2)), {"cost": "variance"}, ValueError, "one-dimensional for cost='variance'"),
         ([1.0, 2.0, 3.0], {"weights": [0, 0, 0]}, ValueError, "weights must be positive, got 0"),
         ([["a", "b"]], {}, TypeError, "x must be real numbers"),
         (["a", "b"], {"cost": "mean_variance"}, TypeError, "x must be real numbers"),

@@ -13,7 +13,7 @@ from rocpath import changepoint as cp
 from rocpath.changepoint.search import SegmentCost
 from tests import oracle_changepoint as oracle
 
-kinds = st.sampled_from(["normal", "poisson"])
+kinds = st.sampled_from(sorted(oracle.COSTS))
 constraints = st.sampled_from([None, "up_down"])
 
 
@@ -31,10 +31,17 @@ def cost_of(x, weight, changes, mean, cost):
     """Return the cost of given changes and means, computed from its definition."""
     x, weight = np.asarray(x, float), np.asarray(weight, float)
     mu = np.repeat(mean, np.diff([0, *changes, x.size]))
-    if cost == "normal":
-        return float((weight * (x - mu) ** 2).sum())
-    logs = np.log(np.where(x > 0, mu, 1))
-    return float((weight * (mu - x * logs)).sum())
+    return float((weight * oracle.LOSSES[cost](x, mu)).sum())
+
+
+def simulated(rng, mean, cost):
+    """Draw observations with means, or standard deviations, from 1 to 9."""
+    if cost == "binomial":
+        return rng.binomial(10, np.asarray(mean) / 10) / 10
+    if cost == "variance":
+        value = rng.normal(0, mean)
+        return np.where(np.abs(value) > 0.1, value, 0.1)  # above the smallest variance
+    return getattr(rng, cost)(mean)
 
 
 def near(expected):
@@ -43,21 +50,36 @@ def near(expected):
 
 @given(sequences(), kinds)
 def test_costs_are_minimal(sequence, cost):
-    x, weight = sequence
+    x, weight = oracle.allowed_values(sequence[0], cost), sequence[1]
+    models = cp.segment(x, len(x) - 1, cost=cost, weights=weight)
+    assert models.cost == near(oracle.best_costs(x, weight, len(x) - 1, cost))
+
+
+@given(
+    st.lists(st.integers(-9, 9), min_size=1, max_size=12),
+    st.sampled_from([1, 2, 1e-9]),
+    st.sampled_from(["exponential", "binomial", "variance"]),
+)
+def test_costs_of_mixed_magnitudes_are_minimal(exponent, ratio, cost):
+    if cost == "binomial":
+        x = [10.0**k if k < 0 else 1 - 10.0**-k for k in exponent]
+    else:  # no square is below the smallest variance, 1e-6 times the mean square
+        x = [10.0 ** (k / 8 if cost == "variance" else 10 * k) for k in exponent]
+    weight = [ratio**k for k in range(len(x))]
     models = cp.segment(x, len(x) - 1, cost=cost, weights=weight)
     assert models.cost == near(oracle.best_costs(x, weight, len(x) - 1, cost))
 
 
 @given(sequences(max_size=6), kinds)
 def test_up_down_costs_are_minimal(sequence, cost):
-    x, weight = sequence
+    x, weight = oracle.allowed_values(sequence[0], cost), sequence[1]
     models = cp.segment(x, len(x) - 1, cost=cost, weights=weight, constraint="up_down")
     assert models.cost == near(oracle.best_up_down_costs(x, weight, len(x) - 1, cost))
 
 
 @given(sequences(max_size=30), kinds)
 def test_up_down_costs_of_longer_sequences_are_minimal(sequence, cost):
-    x, weight = sequence
+    x, weight = oracle.allowed_values(sequence[0], cost), sequence[1]
     max_changes = min(6, len(x) - 1)
     models = cp.segment(x, max_changes, cost=cost, weights=weight, constraint="up_down")
     expected = oracle.up_down_costs_on_candidates(x, weight, max_changes, cost)
@@ -66,7 +88,7 @@ def test_up_down_costs_of_longer_sequences_are_minimal(sequence, cost):
 
 @given(sequences(max_size=20), kinds, constraints)
 def test_changes_and_means_agree_with_costs_and_constraint(sequence, cost, constraint):
-    x, weight = sequence
+    x, weight = oracle.allowed_values(sequence[0], cost), sequence[1]
     models = cp.segment(x, len(x) - 1, cost=cost, weights=weight, constraint=constraint)
     assert models.n == len(x)
     assert len(models) == len(x)
@@ -83,7 +105,7 @@ def test_changes_and_means_agree_with_costs_and_constraint(sequence, cost, const
 
 @given(sequences(max_size=15), kinds, constraints, st.floats(0, 50))
 def test_penalized_search_finds_the_selected_model(sequence, cost, constraint, penalty):
-    x, weight = sequence
+    x, weight = oracle.allowed_values(sequence[0], cost), sequence[1]
     settings = {"cost": cost, "weights": weight, "constraint": constraint}
     models = cp.segment(x, len(x) - 1, **settings)
     best = cp.segment_penalty(x, penalty, **settings)
@@ -94,7 +116,7 @@ def test_penalized_search_finds_the_selected_model(sequence, cost, constraint, p
 
 @given(sequences(max_size=6), kinds, constraints)
 def test_integer_weights_are_equivalent_to_run_lengths(sequence, cost, constraint):
-    x, weight = sequence
+    x, weight = oracle.allowed_values(sequence[0], cost), sequence[1]
     coded = cp.segment(x, len(x) - 1, cost=cost, weights=weight, constraint=constraint)
     plain = cp.segment(np.repeat(x, weight), len(x) - 1, cost=cost, constraint=constraint)
     if constraint is None:
@@ -104,12 +126,12 @@ def test_integer_weights_are_equivalent_to_run_lengths(sequence, cost, constrain
 
 
 @pytest.mark.parametrize("constraint", [None, "up_down"])
-@pytest.mark.parametrize("cost", ["normal", "poisson"])
+@pytest.mark.parametrize("cost", oracle.COSTS)
 def test_costs_of_longer_sequences_equal_those_of_a_plain_search(cost, constraint):
     rng = np.random.default_rng(1)
     n, max_changes = 90, 7
     mu = np.repeat(rng.uniform(1, 9, 6), 15)
-    x = rng.poisson(mu) if cost == "poisson" else rng.normal(mu)
+    x = simulated(rng, mu, cost)
     models = cp.segment(x, max_changes, cost=cost, constraint=constraint)
     best = cp.segment_penalty(x, 3.0, cost=cost, constraint=constraint)
     if constraint is None:
@@ -118,6 +140,21 @@ def test_costs_of_longer_sequences_equal_those_of_a_plain_search(cost, constrain
     many = cp.segment(x, 50, cost=cost, constraint=constraint)
     objective = many.cost + 3.0 * np.arange(51)
     assert best.cost + 3.0 * best.n_changes == near(objective.min())
+
+
+@pytest.mark.parametrize("cost", ["poisson", "exponential", "binomial", "variance"])
+@pytest.mark.parametrize("min_length", [1, 2])
+def test_penalized_costs_of_noise_are_minimal(cost, min_length):
+    # Small penalties give many changes and pieces, whose limits are the roots of cost functions.
+    rng = np.random.default_rng(8)
+    for penalty in (0.02, 0.1, 0.3, 1.0, 3.0):
+        x = simulated(rng, np.repeat(rng.uniform(1, 9, 20), 15), cost)
+        x = np.repeat(x, min_length)  # no segment of the best model is shorter
+        weight = np.repeat(rng.uniform(0.5, 2, 300), min_length)
+        settings = {"cost": cost, "weights": weight, "min_length": min_length}
+        best = cp.segment_penalty(x, penalty, **settings)
+        expected = oracle.best_penalized_cost(x, weight, penalty, cost)
+        assert best.cost + penalty * best.n_changes == pytest.approx(expected, 1e-10)
 
 
 def test_costs_and_changes_equal_those_of_ruptures():
@@ -165,16 +202,72 @@ def test_one_huge_value_does_not_hide_other_changes():
 
 
 @pytest.mark.parametrize("constraint", [None, "up_down"])
-@pytest.mark.parametrize("value", [0.0, 7.0, 0.1])
+@pytest.mark.parametrize("value", [0.0, 7.0, 0.1, 1.0])
 def test_constant_sequences_have_equal_costs_and_no_changes(value, constraint):
     x = np.full(9, value)
-    for cost in ("normal", "poisson"):
+    not_allowed = {0.0: ["exponential"], 7.0: ["binomial"]}.get(value, [])
+    for cost in oracle.COSTS.keys() - not_allowed:
         models = cp.segment(x, 8, cost=cost, constraint=constraint)
         assert models.cost == near(np.full(9, models.cost[0]))
         for k, (changes, mean) in enumerate(zip(models.changes, models.mean, strict=True)):
             assert np.unique(changes).size == k
-            assert mean == near(np.full(k + 1, value))
+            assert mean == near(oracle.averaged(np.full(k + 1, value), cost))
         assert cp.segment_penalty(x, 0.5, cost=cost).n_changes == 0
+
+
+@pytest.mark.parametrize(
+    ("cost", "transformed"),
+    [
+        ("binomial", lambda x: 1 - x),
+        ("exponential", lambda x: 1e80 * x),
+        ("exponential", lambda x: 1e-80 * x),
+        ("variance", lambda x: -x),
+        ("variance", lambda x: 1e80 * x),
+        ("variance", lambda x: 1e-80 * x),
+    ],
+)
+@pytest.mark.parametrize("min_length", [1, 3])
+def test_changes_are_invariant(cost, transformed, min_length):
+    x = simulated(np.random.default_rng(6), np.repeat([2.0, 8.0, 4.0, 9.0, 1.0], 30), cost)
+    settings = {"cost": cost, "min_length": min_length}
+    plain, other = (cp.segment(value, 8, **settings) for value in (x, transformed(x)))
+    assert [c.tolist() for c in other.changes] == [c.tolist() for c in plain.changes]
+    # A change of the unit adds the same constant to all costs.
+    assert other.cost - other.cost[0] == pytest.approx(plain.cost - plain.cost[0], 1e-8)
+    for penalty in (0.5, 2.0, 8.0):
+        found = [cp.segment_penalty(value, penalty, **settings) for value in (x, transformed(x))]
+        assert found[0].changes.tolist() == found[1].changes.tolist()
+
+
+@pytest.mark.parametrize("cost", ["exponential", "binomial", "variance"])
+def test_simulated_changes_are_recovered(cost):
+    x = simulated(np.random.default_rng(7), np.repeat([2.0, 8.0, 1.0], 300), cost)
+    (found,) = cp.detect_changes([x], cost=cost)
+    assert found.changes == pytest.approx([300, 600], abs=10)
+    assert found.mean == pytest.approx(
+        {"exponential": [2, 8, 1], "binomial": [0.2, 0.8, 0.1], "variance": [4, 64, 1]}[cost],
+        rel=0.3,
+    )
+
+
+def test_fractions_of_zero_and_one_have_cost_zero():
+    x = [0, 0, 0, 1, 1, 0]
+    models = cp.segment(x, 2, cost="binomial")
+    assert models.changes[2].tolist() == [3, 5]
+    assert models.mean[2].tolist() == [0, 1, 0]
+    assert models.cost[2] == 0
+    assert models.cost[0] == near(-2 * np.log(2 / 6) - 4 * np.log(4 / 6))
+    assert cp.segment_penalty(x, 0.1, cost="binomial").changes.tolist() == [3, 5]
+
+
+def test_zeros_have_the_variance_of_rounding():
+    # Zeros are values below half of the smallest one, with variance 1/12 if that is 1.
+    models = cp.segment([0, 0, 0, 4, -4, 1], 2, cost="variance")
+    assert models.changes[2].tolist() == [3, 5]
+    assert models.mean[2] == near([1 / 12, 16, 1])
+    assert models.cost[2] == near(3 * np.log(1 / 12) + 2 * np.log(16))
+    # Other squares are at least 1e-6 times the mean square.
+    assert cp.segment([1e-9, 1.0], 1, cost="variance").mean[1] == near([5e-7, 1])
 
 
 def test_background_of_zero_counts_has_mean_zero():
@@ -185,12 +278,13 @@ def test_background_of_zero_counts_has_mean_zero():
     assert models.cost[2] == near(26 - 26 * np.log(26 / 3))
 
 
-def test_weights_may_have_any_ratio():
+@pytest.mark.parametrize("cost", ["poisson", "binomial"])
+def test_weights_may_have_any_ratio(cost):
     # The mean of the first two is the first weight: a ratio that 1 - x cannot represent.
-    models = cp.segment([1, 0, 1], 2, cost="poisson", weights=[1e-20, 1, 1e-30])
+    models = cp.segment([1, 0, 1], 2, cost=cost, weights=[1e-20, 1, 1e-30])
     assert [c.tolist() for c in models.changes] == [[], [1], [1, 2]]
-    best = cp.segment_penalty([1, 0], 1e-19, cost="poisson", weights=[1e-20, 1])
-    assert best.changes.tolist() == [1]
+    assert cp.segment_penalty([1, 0], 1e-17, cost=cost, weights=[1e-20, 1]).n_changes == 0
+    assert cp.segment_penalty([1, 0], 1e-19, cost=cost, weights=[1e-20, 1]).n_changes == 1
 
 
 def test_costs_that_are_equal_at_a_mean_of_zero():
@@ -201,15 +295,18 @@ def test_costs_that_are_equal_at_a_mean_of_zero():
     assert models.cost[1] == near(4 - 4 * np.log(0.4))
 
 
-@pytest.mark.parametrize("cost", ["normal", "poisson"])
+@pytest.mark.parametrize("cost", oracle.COSTS)
 def test_the_constraint_does_not_affect_clear_peaks(cost):
     # The sequence is long enough for unused changes to be discarded during the search.
     x = np.random.default_rng(2).poisson(np.tile(np.repeat([3, 9], 700), 4)[:-700])
+    x = oracle.allowed_values(np.minimum(x, 20), cost)
+    penalty = 500.0 if cost in ("normal", "poisson") else 30.0
     settings = {"cost": cost, "constraint": "up_down"}
     free, peaks = cp.segment(x, 8, cost=cost), cp.segment(x, 8, **settings)
     assert peaks.changes[6].tolist() == free.changes[6].tolist()
     assert peaks.cost[6] == near(free.cost[6])
-    assert cp.segment_penalty(x, 500.0, **settings).changes.tolist() == (peaks.changes[6].tolist())
+    best = cp.segment_penalty(x, penalty, **settings)
+    assert best.changes.tolist() == peaks.changes[6].tolist()
 
 
 def test_the_constraint_can_increase_the_cost():
@@ -247,9 +344,10 @@ def test_results_are_read_only():
 
 
 @pytest.mark.parametrize("constraint", [None, "up_down"])
-@pytest.mark.parametrize("cost", ["normal", "poisson"])
+@pytest.mark.parametrize("cost", oracle.COSTS)
 def test_costs_of_the_reversed_sequence_are_equal(cost, constraint):
     x = np.random.default_rng(5).poisson(np.repeat([2, 9, 3, 7, 1], 40))
+    x = oracle.allowed_values(np.minimum(x, 20), cost)
     models = cp.segment(x, 6, cost=cost, constraint=constraint)
     mirrored = cp.segment(x[::-1], 6, cost=cost, constraint=constraint)
     even = slice(None, None, 2 if constraint else 1)  # only complete peaks remain peaks
@@ -262,6 +360,14 @@ BAD = [
     (([1, np.nan],), {}, "max_changes must be below the length of x, 1"),
     (([1, 2, 3],), {"max_changes": 3}, "max_changes must be below the length of x, 3"),
     (([1, -2],), {"cost": "poisson"}, "x must not be negative.*-2.0 at index 1"),
+    (
+        ([1, 0],),
+        {"cost": "exponential"},
+        "x must be at least 1e-100 .*'exponential', got 0.0 at in",
+    ),
+    (([1, 1.5],), {"cost": "binomial"}, "x must be between 0 and 1 for cost='binomial', got 1.5"),
+    (([1, -0.5],), {"cost": "binomial"}, "x must be between 0 and 1 .*, got -0.5 at index 1"),
+    (([[1, 1]],), {"cost": "variance"}, "x must be one-dimensional for cost='variance'"),
     (([1, 2],), {"weights": [1, 0]}, "weights must be positive, got 0.0 at index 1"),
     (([1, 2],), {"weights": [1]}, "weights must have an entry for each"),
     (([1, 2],), {"cost": "gamma"}, "cost must be 'normal' or 'poisson'"),

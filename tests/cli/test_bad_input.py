@@ -55,7 +55,7 @@ def test_errors_name_negative_counts(tmp_path, capsys):
     row = int((value < 0).arg_max()) + 1
     argv = ["changepoint", "fit", sequences, labels, "--cost", "poisson"]
     message = fails(capsys, [*argv, "--out", str(tmp_path / "model")])
-    assert "'value' must not be negative for Poisson cost, got -" in message
+    assert "'value' must not be negative for cost='poisson', got -" in message
     assert message.endswith(f" in row {row}.\n")
 
 

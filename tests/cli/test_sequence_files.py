@@ -193,6 +193,18 @@ def test_columns_of_a_wide_table_are_separate_sequences_or_one_sequence(tmp_path
     assert float(together["bytes_after"][1]) == pytest.approx(5e6, rel=0.1)
 
 
+@pytest.mark.parametrize("cost", ["exponential", "binomial", "variance"])
+def test_every_cost_can_be_chosen(tmp_path, cost):
+    rng = np.random.default_rng(6)
+    level = np.repeat([0.5, 0.02, 0.9], 100)
+    draw = {"exponential": rng.exponential, "variance": lambda scale: rng.normal(0, scale)}
+    value = draw.get(cost, lambda p: rng.binomial(1, p))(level)
+    table = write(tmp_path / "t.csv", "\n".join(["sequence,value", *(f"a,{v}" for v in value)]))
+    found = segment_changes(tmp_path, table, "--cost", cost)
+    position = [int(at) for at in found["position"].to_list()]
+    assert position == pytest.approx([100, 200], abs=5)
+
+
 def test_start_and_end_columns_are_the_limits_of_runs(tmp_path, capsys):
     rng = np.random.default_rng(4)
     rows, at = [], 0

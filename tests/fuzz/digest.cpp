@@ -142,17 +142,20 @@ void print_lines(std::size_t n) {
   sweeps.print("sweep", name.c_str());
 }
 
-// Segments of 100 numbers with different levels; counts for costs that accept only counts.
+// Segments of 100 numbers with different levels; counts for the Poisson cost, and numbers between 0
+// and 1 for the other exponential families.
 void print_segmentations(std::string_view cost, bool is_up_down) {
   Random random(7);
   const std::size_t n = 3000;
-  const bool is_count = cost == "poisson";
+  const bool is_ratio = cost == "exponential" || cost == "binomial" || cost == "variance";
+  const bool is_count = cost == "poisson" || is_ratio;
   std::vector<double> x(n), weight(n, 1.0);
   double level = 4.0;
   for (std::size_t k = 0; k < n; ++k) {
     if (k % 100 == 0) level = static_cast<double>(random.from(2, 12));
     x[k] = is_count ? static_cast<double>(random.from(0, static_cast<std::int64_t>(2 * level)))
                     : level + bell(random);
+    if (is_ratio) x[k] = (x[k] + 1) / 32;
   }
   const auto [low, high] = std::minmax_element(x.begin(), x.end());
   Digest digest;

@@ -2,6 +2,7 @@
 // calls terminate without undefined behavior.
 //
 // Only properties that need no expected values are checked: order of steps, finite numbers, bounds.
+#include <array>
 #include <cstdio>
 #include <cstring>
 #include <segment_models.hpp>
@@ -97,11 +98,14 @@ void search(Bytes bytes, std::uint8_t kind) {
 // The package passes sequences with absolute values of at most 1, and positive weights.
 void segment(Bytes bytes, std::uint8_t kind) {
   const double penalty = std::fabs(bytes.number(true));
-  const bool is_poisson = (kind & 1) != 0;
+  const std::array<const char*, 5> costs{"normal", "poisson", "exponential", "binomial",
+                                         "variance"};
+  const std::size_t cost = (kind & 1) != 0 ? 1 + (kind >> 5) % 4 : 0;
   std::vector<double> x, weight;
   while (!bytes.is_empty() && x.size() < 200) {
     const double value = static_cast<double>(bytes.take<std::int8_t>()) / 128.0;
-    x.push_back(is_poisson ? std::fabs(value) : value);
+    x.push_back(cost == 0 ? value : std::fabs(value));
+    if (cost == 2 || cost == 4) x.back() = std::max(x.back(), 1e-100);
     weight.push_back((kind & 2) != 0 ? 1.0 + static_cast<double>(bytes.take<std::uint8_t>()) : 1.0);
   }
   if (x.empty()) return;
@@ -119,8 +123,7 @@ void segment(Bytes bytes, std::uint8_t kind) {
            static_cast<rocpath::LabelKind>(std::abs(first + n) % (is_up_down ? 7 : 3))});
   for (const bool has_penalty : {true, false}) {
     settings.has_penalty = has_penalty;
-    const auto search =
-        rocpath::make_segmenter(is_poisson ? "poisson" : "normal", is_up_down, settings);
+    const auto search = rocpath::make_segmenter(costs[cost], is_up_down, settings);
     search->push({x, weight}, [] {});
     search->finish();
   }

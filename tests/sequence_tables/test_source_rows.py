@@ -66,7 +66,7 @@ def test_an_error_affects_only_its_chromosome(tmp_path):
     assert table.names == ["chr1", "chr2"]
     assert [one.tolist() for one in table.values] == [[1], [7, 2]]
     reasons = {one.sequence: one.reason for one in table.skipped}
-    assert reasons["chr3"].startswith("column 'value' must not be negative for Poisson cost")
+    assert reasons["chr3"].startswith("column 'value' must not be negative for cost='poisson'")
     assert reasons["chr4"].endswith("got 'six'")
     assert reasons["chr5"] == "column 'value' must be a number, got 'many'"
 

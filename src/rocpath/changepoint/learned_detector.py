@@ -24,7 +24,7 @@ from rocpath.changepoint.penalty_evaluation import (
 )
 from rocpath.changepoint.penalty_regressor import PenaltyRegressor
 from rocpath.changepoint.saved_detector import SavedDetector
-from rocpath.changepoint.search import Constraint, SegmentCost
+from rocpath.changepoint.search import COSTS, Constraint, SegmentCost
 from rocpath.changepoint.segmentation_results import Segmentation
 from rocpath.changepoint.training_sequences import (
     TrainingSequence,
@@ -69,7 +69,7 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
         Unit of the penalty. ``"noise"`` uses the noise variance of each sequence.
         ``None`` uses no unit. ``"free"`` also uses no unit, but adds the log noise
         variance as a feature, whose coefficient is learned. The unit is always None for
-        Poisson cost, whose penalties have no unit, and with ``search``.
+        Poisson and binomial cost, whose penalties have no unit, and with ``search``.
     random_state : int, RandomState or None
         Seed of the assignment of groups to folds.
 
@@ -217,13 +217,13 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
         self, value: Sequence[Floats], weights: Sequence[ArrayLike | None]
     ) -> tuple[Floats, Floats]:
         """Return features of observations or runs, and the unit of each penalty."""
-        # Counts have no unit, and other searches have their own penalties.
-        has_unit = self.cost != "poisson" and self.search is None
+        # Counts and fractions have no unit, and other searches have their own penalties.
+        has_unit = self.cost not in ("poisson", "binomial") and self.search is None
         X, unit = features_and_units(
             value, weights, unit=self.unit if has_unit else None, has_runs=self.has_runs_
         )
         # A likelihood has no unit, but the features of the data have one.
-        return X, np.ones_like(unit) if self.cost == "mean_variance" else unit
+        return X, np.ones_like(unit) if COSTS[self.cost]["power"] == 0 else unit
 
     @property
     def evaluation_(self) -> PenaltyEvaluation:

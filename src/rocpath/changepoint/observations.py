@@ -174,6 +174,18 @@ def variance_floor(x: NDArray[np.float64], weight: NDArray[np.float64]) -> float
     return max(step**2 / 12, noise, np.finfo(float).tiny)
 
 
+def positive_squares(x: NDArray[np.float64], weight: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return squares that are at least a lower bound for segment variances.
+
+    The bound is relative to the mean square and, if there are zeros, at least the variance
+    of rounding to multiples of the smallest value.
+    """
+    square = x**2
+    floor = _SMALLEST_VARIANCE * float(np.average(square, weights=weight))
+    step = square.min(where=square > 0, initial=np.inf) if square.min() == 0 else 0.0
+    return np.maximum(square, max(floor, step / 12 if step < np.inf else 0.0, np.finfo(float).tiny))
+
+
 def one_for_each(name: str, given: Any, n: int) -> list[Any]:
     """Return a list with one entry per sequence, None by default, or raise."""
     if given is None:

@@ -1,6 +1,7 @@
 """Penalties and noise estimates for sequences without labels."""
 
-from typing import NamedTuple, get_args
+from collections.abc import Callable
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -31,6 +32,14 @@ _GUARD = 10.0  # smallest relevant difference of the criterion, in units of log 
 _SPIKE_WEIGHT = 2.0
 _FEWEST_SPIKES = 5
 _SPIKE_SHARE = 0.25
+# The variance of an observation of weight 1 as a function of the mean, for costs that are
+# likelihoods, with that of a square for the variance cost.
+_VARIANCE: dict[str, Callable[[Any], Any]] = {
+    "poisson": lambda mean: mean,
+    "exponential": lambda mean: mean**2,
+    "binomial": lambda mean: mean * (1 - mean),
+    "variance": lambda mean: 2 * mean**2,
+}
 
 
 def default_penalty(
@@ -44,12 +53,13 @@ def default_penalty(
     segmented repeatedly with increasing penalties, starting from a small one, until the
     penalty is at least as large as the one that the residuals imply. An earlier model
     is used if a criterion for first-order autoregressive noise shows that the last one
-    misses changes. For Poisson cost, the penalty is φ log n, where φ is the dispersion of the
-    residuals, estimated in the same way and at least 1. For robust costs, residuals are
-    clipped at the threshold of the cost. If many segments have only one or two
-    observations, these are spikes rather than levels, and count as noise (except for
-    Poisson cost). With fewer than 20 observations, the penalty is three times the
-    variance times log n.
+    misses changes. For Poisson, exponential and binomial cost, the penalty is φ log n,
+    where φ is the dispersion of the residuals, estimated in the same way and at least 1;
+    for ``cost="variance"``, it is 2 φ log n, where φ is the dispersion of the squares.
+    For robust costs, residuals are clipped at the threshold of the cost. For normal and
+    robust costs, if many segments have only one or two observations, these are spikes
+    rather than levels, and count as noise. With fewer than 20 observations, the penalty
+    is three times the variance times log n.
 
     With d columns, the penalty is (d + 1) log n times the mean noise variance of the
     columns, which should have about the same noise; for ``cost="mean_variance"``,
@@ -86,30 +96,38 @@ def default_penalty(
     if n < 2:
         return 0.0
     check_observations("x", values, cost)
-    if cost == "mean_variance" or values.ndim == 2:
+    if cost == "mean_variance" or (cost == "normal" and values.ndim == 2):
         return _penalty_of_columns(values.reshape(n, -1), cost, weight)
     log_n = float(np.log(n))
-    mean = float(np.average(values, weights=weight))
-    # Twice the deviance of a Poisson variable has the scale of a squared residual.
-    factor, unit, least = (1.0, mean, 1.0) if cost == "poisson" else (2.0, 1.0, 0.0)
+    sequence = checked_sequence(values, weight, cost=cost)
+    values = sequence.x
+    # A change adds two parameters, its position and a mean, so it must reduce the deviance,
+    # which has the scale of squared Pearson residuals, by 2 log n. The normal and variance
+    # costs are deviances, up to the scale; other likelihoods are half of the deviance.
+    factor = 1.0 if cost in ("poisson", "exponential", "binomial") else 2.0
+    unit, least = 1.0, 0.0
+    if cost in _VARIANCE:
+        unit, least = _VARIANCE[cost](float(np.average(values, weights=weight))), 1.0
     if values.min() == values.max():
         return 0.0
     if n < _FEWEST:
-        return max(1.5 * factor * variance(values, weight) / unit, least) * log_n
+        return max(1.5 * variance(values, weight) / unit, least) * factor * log_n
     start = difference_variance(values, weight) / unit
     if cost in ROBUST:
         # Outliers do not increase robust costs, so they must not increase the penalty.
         start = difference_variance(values, weight, least=0.0) or start
+    if cost == "binomial":
+        # The variance of a fraction is at most mean * (1 - mean), for any number of trials.
+        start = min(start, float(weight.max()))
     penalty = max(start, least) * factor * log_n
-    sequence = checked_sequence(values, weight, cost=cost)
-    visited = [_model(values, weight, sequence, penalty)]
+    visited = [_model(sequence, penalty)]
     while True:
         penalty = visited[-1].penalty
         wanted = factor * log_n * max(visited[-1].long_run_variance, least)
         if wanted <= penalty:
             break
         step = _STEP**2 if wanted > _FAR * penalty else _STEP
-        visited.append(_model(values, weight, sequence, min(wanted, step * penalty)))
+        visited.append(_model(sequence, min(wanted, step * penalty)))
     best = min(visited, key=lambda one: one.criterion)
     is_better = best.criterion < visited[-1].criterion - _GUARD * log_n
     return best.penalty if is_better else visited[-1].penalty
@@ -145,22 +163,24 @@ class _Model(NamedTuple):
     criterion: float
 
 
-def _model(
-    x: NDArray[np.float64], weight: NDArray[np.float64], sequence: CheckedSequence, penalty: float
-) -> _Model:
+def _model(sequence: CheckedSequence, penalty: float) -> _Model:
     """Segment the sequence, and estimate the noise of the residuals."""
     found = search(sequence, penalty=penalty)
     fits = fit(sequence, **found)
+    x, weight = sequence.x, sequence.weight
     n, n_changes = x.size, found["change"].size
     length = np.diff(np.concatenate(([0], found["change"], [n])))
     means = fits["mean"]
-    if sequence.cost != "poisson":  # Pearson residuals of spikes would depend on the level below
+    if (
+        sequence.cost not in _VARIANCE
+    ):  # Pearson residuals of spikes would depend on the level below
         means = _means_without_spikes(means, np.add.reduceat(weight, [0, *found["change"]]))
     fitted = np.repeat(means + sequence.origin, length)
     residual = (x - fitted) * np.sqrt(weight)
-    if sequence.cost == "poisson":
-        # Pearson residuals; the mean of a segment is 0 only if all its counts are.
-        residual = residual / np.sqrt(np.where(fitted > 0, fitted, 1.0))
+    if sequence.cost in _VARIANCE:
+        # Pearson residuals; the variance of a segment is 0 only if all its values are equal.
+        expected = _VARIANCE[sequence.cost](fitted)
+        residual = residual / np.sqrt(np.where(expected > 0, expected, 1.0))
     if sequence.cost in ROBUST:
         residual = np.clip(residual, -sequence.threshold, sequence.threshold)
     variance = float(residual @ residual) / n

@@ -10,9 +10,17 @@ from numpy.typing import ArrayLike, NDArray
 import rocpath._core as _core
 from rocpath.arguments import one_of, read_only, refuse_any
 from rocpath.changepoint.labels import KINDS, Labels, sequence_places
-from rocpath.changepoint.observations import ROBUST, observed, robust_threshold, variance_floor
+from rocpath.changepoint.observations import (
+    ROBUST,
+    observed,
+    positive_squares,
+    robust_threshold,
+    variance_floor,
+)
 
-SegmentCost = Literal["normal", "poisson", "biweight", "huber", "mean_variance"]
+SegmentCost = Literal[
+    "normal", "poisson", "exponential", "binomial", "variance", "biweight", "huber", "mean_variance"
+]
 Constraint = Literal["up_down"] | None
 # The first and last change of each label (or observation, for peaks), and its kind.
 LabelRules = tuple[NDArray[np.int32], ...]
@@ -20,7 +28,6 @@ LabelRules = tuple[NDArray[np.int32], ...]
 # Sums of squares of values up to this limit, times weights up to it, do not overflow.
 LARGEST_OBSERVATION = 1e100
 COSTS = _core.segment_costs()
-_FUNCTIONS_OF_A_MEAN = ("normal", "poisson")
 # Approximate number of observations from which the center of the data is computed.
 _SAMPLE_SIZE = 997
 # Observations that are scaled and passed to the core at a time: few enough that their
@@ -36,7 +43,7 @@ class CheckedSequence:
     overflow and cancellation.
     """
 
-    x: NDArray[np.float64]
+    x: NDArray[np.float64]  # squares for the variance cost
     weight: NDArray[np.float64]
     cost: str  # its name in the C++ core
     constraint: Constraint
@@ -80,16 +87,16 @@ def checked_sequence(
     core_cost = _core_cost(x, cost, constraint, threshold)
     check_label_kinds(labels, constraint)
     value, weight, index = observed("x", x, weights)
-    n = np.shape(x)[0]
     check_observations("x", value, cost)
     _refuse_huge("weights", weight)
+    value = positive_squares(value, weight) if cost == "variance" else value
     # The core numbers observations with signed 32-bit integers.
     if len(value) >= 2**31:
         raise ValueError(f"x must be shorter than 2**31, got {len(value)}.")
     place = None
     if labels is not None or position is not None:
         # Observations keep their positions, to which labels refer, if others are missing.
-        place = sequence_places(n, position, labels)
+        place = sequence_places(np.shape(x)[0], position, labels)
         place = place if index is None else place[index]
     origin = _origin(value, core_cost)
     low = float((value.min(axis=0) - origin).min())
@@ -102,12 +109,12 @@ def checked_sequence(
         low,
         high,
         origin,
-        int(np.frexp(max(high, -low))[1]),
+        int(np.frexp(max(high, -low))[1]) if np.isinf(COSTS[cost]["most_x"]) else 0,
         int(np.frexp(weight.max())[1]),
         label_rules(labels, place),
         *_noise_limits(value, weight, cost, threshold),
         index,
-        n,
+        np.shape(x)[0],
     )
 
 
@@ -120,7 +127,7 @@ def _core_cost(x: Any, cost: str, constraint: Constraint, threshold: float | Non
         raise ValueError(
             f"x must be one-dimensional for {what}, got an array of shape {np.shape(x)}."
         )
-    if constraint is not None and (is_table or cost not in _FUNCTIONS_OF_A_MEAN):
+    if constraint is not None and (is_table or cost in (*ROBUST, "mean_variance")):
         raise ValueError(f"constraint must be None for {what}, got {constraint!r}.")
     if threshold is not None and cost not in ROBUST:
         raise ValueError(f"threshold must be None for {what}, got {threshold!r}.")
@@ -211,10 +218,17 @@ def check_observations(name: str, x: NDArray[np.float64], cost: SegmentCost) -> 
     if x.size == 0:
         raise ValueError(f"{name} must have at least one observation, got none.")
     _refuse_huge(name, x)
-    least = COSTS[cost]["least_x"]
-    if x.min() < least:
-        sign = "negative" if least == 0 else f"below {least}"
-        refuse_any(x < least, f"{name} must not be {sign} for cost={cost!r}", x)
+    least, most, rule = value_limits(cost)
+    if x.min() < least or x.max() > most:
+        refuse_any((x < least) | (x > most), f"{name} {rule}", x)
+
+
+def value_limits(cost: str) -> tuple[float, float, str]:
+    """Return the smallest and the largest value that the cost allows, and the rule."""
+    least, most = COSTS[cost]["least_x"], COSTS[cost]["most_x"]
+    rule = "must not be negative" if least == 0 else f"must be at least {least:g}"
+    rule = rule if np.isinf(most) else f"must be between {least:g} and {most:g}"
+    return least, most, f"{rule} for cost={cost!r}"
 
 
 def _scaled(values: NDArray[np.float64], exponent: int) -> NDArray[np.float64]:

@@ -48,16 +48,24 @@ def segment(
     Parameters
     ----------
     x : array-like, shape (n,) or (n, d)
-        The sequence; values must be non-negative for ``cost="poisson"``. NaN marks
-        missing observations, which have weight 0.
+        The sequence. NaN marks missing observations, which have weight 0.
     max_changes : int
         Maximum number of changes, below n.
-    cost : {"normal", "poisson", "biweight", "huber", "mean_variance"}
+    cost : {"normal", "poisson", "exponential", "binomial", "variance", "biweight", \
+"huber", "mean_variance"}
         Cost of a segment with center μ, of observations x with weights w. Costs of
         several columns are added.
 
         - ``"normal"``: Σ w (x - μ)².
-        - ``"poisson"``: Σ w (μ - x log μ), with 0 log 0 = 0.
+        - ``"poisson"``: Σ w (μ - x log μ), with 0 log 0 = 0, for non-negative x.
+        - ``"exponential"``: Σ w (log μ + x / μ), for positive x, such as waiting times,
+          of at least 1e-100. The cost of a segment of zeros would be unbounded.
+        - ``"binomial"``: -Σ w (x log μ + (1 - x) log(1 - μ)), for fractions x of
+          successes in w trials; x is 0 or 1 if w is 1.
+        - ``"variance"``: Σ w (log μ + x² / μ - 1) = W log μ for x with mean zero; subtract
+          a known mean before. Here, μ is the variance, the mean of x². For this
+          cost, x² is at least 1e-6 times its mean over the sequence and, if there are zeros,
+          at least the variance of rounding, 1/12 of the smallest positive x².
         - ``"biweight"``: Σ w min((x - μ)², c²), with the ``threshold`` c.
         - ``"huber"``: Σ w h(x - μ), where h(r) is r² if abs(r) is at most c, and
           c (2 abs(r) - c) otherwise.
@@ -70,7 +78,7 @@ def segment(
         Constraint on the means. With ``"up_down"``, they alternate: the means of
         segments 1, 3, ... (peaks) are not lower than those of their neighbors 0, 2, ...
         (background). An even number of changes gives complete peaks. The constraint is
-        available for the normal and Poisson costs of one column.
+        not available for robust costs, ``"mean_variance"`` and several columns.
     labels : Labels, optional
         Labels that the segmentation must satisfy; labels of peaks require
         ``constraint="up_down"``.

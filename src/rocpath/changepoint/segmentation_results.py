@@ -84,7 +84,7 @@ class Segmentations:
         not exist.
     mean : tuple of arrays
         ``mean[k]`` contains the means of the k + 1 segments, one per row if there are
-        several columns.
+        several columns, or their variances for ``cost="variance"``.
     n : int
         Length of the sequence.
     """
@@ -116,7 +116,7 @@ class Segmentation:
     changes : array of int
         Indices where new segments start, as in `Segmentations`.
     mean : array
-        Means of the segments.
+        Means of the segments, or their variances for ``cost="variance"``.
     penalty : float
         Penalty per change.
     n : int

@@ -75,8 +75,17 @@ class Segmenting(NamedTuple):
     ]
     # Literals are repeated here, because importing the library would slow down --help.
     cost: Annotated[
-        Literal["normal", "poisson", "biweight", "huber", "mean_variance"],
-        typer.Option(help="Cost of a segment; biweight and huber are robust."),
+        Literal[
+            "normal",
+            "poisson",
+            "exponential",
+            "binomial",
+            "variance",
+            "biweight",
+            "huber",
+            "mean_variance",
+        ],
+        typer.Option(help="Cost of a segment; biweight and huber are robust to outliers."),
     ] = "normal"
     constraint: Annotated[
         Literal["up_down"] | None,

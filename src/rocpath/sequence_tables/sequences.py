@@ -4,14 +4,14 @@ An invalid row affects only its own sequence, which is reported and skipped.
 """
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from rocpath.arguments import one_of
-from rocpath.changepoint.search import SegmentCost
+from rocpath.changepoint.search import SegmentCost, value_limits
 from rocpath.sequence_tables.positions import parsed_positions
 from rocpath.sequence_tables.sequence_table import (
     RESULT_COLUMNS,
@@ -72,7 +72,8 @@ def read_sequences(
         Layout of the table: one row per observation, one sequence per numeric column,
         or all numeric columns as one sequence with common changes.
     cost : str
-        Cost of the segmentations; values must not be negative for Poisson cost.
+        Cost of the segmentations. Sequences with values that it does not allow are
+        skipped.
 
     Returns
     -------
@@ -89,6 +90,7 @@ def read_sequences(
     """
     columns = SequenceColumns(sequence, position, value, weight)
     _check_names(columns)
+    one_of("cost", cost, get_args(SegmentCost))
     one_of("repeated", repeated, ("error", "mean", "keep"))
     one_of("layout", layout, ("long", "wide", "common"))
     # These columns are read as text, so that names such as 007 keep their format.
@@ -189,8 +191,8 @@ def _split(
     frame = pl.DataFrame([names, _numbers(raw, rules).alias("value")])
     is_empty = frame.select(pl.col("value").is_null().all().over("sequence"))
     rules.append((raw, is_empty.to_series(), "must not be missing in a whole sequence"))
-    if cost == "poisson":
-        rules.append((raw, frame["value"] < 0, "must not be negative for Poisson cost"))
+    least, most, rule = value_limits(cost)
+    rules.append((raw, (frame["value"] < least) | (frame["value"] > most), rule))
     written = _optional_column(table, "position", runs[0] if runs else columns.position)
     is_time = False
     if written is not None:
