@@ -20,7 +20,7 @@ class CrossingQueue {
       : n_lines_(lines.size()),
         last_step_(last_step),
         max_crossings_(max_crossings),
-        largest_target_(4 * lines.size() + 2048),
+        largest_target_(6 * lines.size() + 2048),
         target_(may_stop_early ? lines.size() / 8 + 256 : largest_target_),
         windows_(lines),
         expect_(std::move(expect)) {}

@@ -58,11 +58,12 @@ inline StepPath step_path(const ErrorLines& lines, const Limits& limits, const I
     path.set(n_rows++, row);
     return true;
   };
-  // Fresh memory takes a third of the time, so the thread that finds crossings touches it. Rows set
-  // meanwhile come before `begin`: while there is anything to touch, no row is beyond `n_expected`,
-  // so the columns are not moved.
+  // Fresh memory takes a third of the time, so the thread that finds crossings touches it; without
+  // such a thread, that would only be another pass. Rows set meanwhile come before `begin`: while
+  // there is anything to touch, no row is beyond `n_expected`, so the columns are not moved.
+  const std::uint64_t n_touched = thread_limit() > 1 ? n_expected : 0;
   const auto touch = [&](std::uint64_t begin, std::uint64_t end) {
-    path.touch(begin, std::min<std::uint64_t>(end, n_expected));
+    path.touch(begin, std::min(end, n_touched));
   };
   path.end = sweep(lines, limits, interrupt, set_row, touch);
   path.resize(n_rows);
