@@ -25,10 +25,15 @@ class Bytes {
     left_ -= size;
     return value;
   }
-  // An arbitrary float64, or a small number, so that ties occur too.
-  double number(bool is_any) {
-    const double any = is_any ? take<double>() : static_cast<double>(take<std::int8_t>()) / 8.0;
+  double finite_number() {
+    const double any = take<double>();
     return std::isfinite(any) ? any : 1.0;
+  }
+  // A coordinate of a line: an arbitrary float64 below 1e200, the limit of the package, or a small
+  // number, so that ties occur too.
+  double coordinate(bool is_any) {
+    const double any = is_any ? take<double>() : static_cast<double>(take<std::int8_t>()) / 8.0;
+    return std::fabs(any) < 1e200 ? any : 1.0;
   }
 
  private:
@@ -48,8 +53,8 @@ fuzz::Problem lines_from(Bytes& bytes, std::uint8_t kind) {
   double fp_sum = 0.0, tp_sum = 0.0;
   while (!bytes.is_empty() && problem.size() < 200) {
     problem.example.push_back(static_cast<std::int64_t>(problem.size()));
-    problem.intercept.push_back(bytes.number((kind & 1) != 0));
-    problem.slope.push_back(bytes.number((kind & 2) != 0));
+    problem.intercept.push_back(bytes.coordinate((kind & 1) != 0));
+    problem.slope.push_back(bytes.coordinate((kind & 2) != 0));
     const auto jumps = bytes.take<std::uint8_t>();
     const double unit = (kind & 4) != 0 ? 0.1 : 1.0;
     const bool has_signs = (kind & 8) != 0;
@@ -75,7 +80,7 @@ void require_increasing_steps(const Rows& rows, const fuzz::Problem& problem) {
 
 void search(Bytes bytes, std::uint8_t kind) {
   const double max_step =
-      (kind & 16) != 0 ? std::fabs(bytes.number(true)) : std::numeric_limits<double>::infinity();
+      (kind & 16) != 0 ? std::fabs(bytes.finite_number()) : std::numeric_limits<double>::infinity();
   const fuzz::Problem problem = lines_from(bytes, kind);
   if (problem.size() == 0) return;
   const fuzz::CoreUnderTest core(problem);
@@ -97,7 +102,7 @@ void search(Bytes bytes, std::uint8_t kind) {
 
 // The package passes sequences with absolute values of at most 1, and positive weights.
 void segment(Bytes bytes, std::uint8_t kind) {
-  const double penalty = std::fabs(bytes.number(true));
+  const double penalty = std::fabs(bytes.finite_number());
   const std::array<const char*, 5> costs{"normal", "poisson", "exponential", "binomial",
                                          "variance"};
   const std::size_t cost = (kind & 1) != 0 ? 1 + (kind >> 5) % 4 : 0;
