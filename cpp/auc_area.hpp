@@ -1,7 +1,8 @@
-// Interface between the branch and bound search for the best AUC step and the area it maximizes.
+// Interface between the branch-and-bound search for the best AUC step and the area that it
+// maximizes.
 //
-// Two areas exist: all of AUC (whole_auc.hpp) and the partial AUC of a region (partial_auc.hpp).
-// All areas are doubled, so that ties count one half in whole numbers.
+// The area is the whole AUC (whole_auc.hpp) or the partial AUC of a region (partial_auc.hpp). Areas
+// are doubled, so that they are integers although ties count one half.
 #pragma once
 
 #include <concepts>
@@ -14,9 +15,9 @@ namespace rocpath {
 
 // The best step found so far.
 struct FoundAUC {
-  int128 best;  // doubled
+  int128 best;  // doubled AUC at `step`
   double step;
-  int128 pruned_bound;  // doubled, for the steps skipped because of the tolerance
+  int128 pruned_bound;  // bound on the doubled AUC at steps skipped because of the tolerance
 
   void improve(double at, int128 doubled_auc) {
     if (doubled_auc <= best) return;
@@ -28,7 +29,7 @@ struct FoundAUC {
 // Upper bound on the increase of the area in a window of steps, and the cost of enumerating it.
 struct Gain {
   int128 doubled;
-  double doubled_by_crossing;  // average change at one crossing
+  double doubled_by_crossing;  // average doubled change at one crossing
   double n_lines;              // number of lines to visit
 };
 
@@ -37,26 +38,27 @@ struct OrderedWindow {
   StepRange range;
   std::span<const std::uint32_t> from;  // order of the lines after `range.low`
   std::span<const std::uint32_t> to;    // order of the lines after `range.high`
-  int128 doubled_auc;                   // just after `range.low`
-  double n_crossings;                   // estimated number per visited line
+  int128 doubled_auc;                   // doubled AUC just after `range.low`
+  double n_crossings;                   // estimated number of crossings per visited line
 };
 
-// The result of enumerating a window.
+// The result of enumerating the crossings of a window.
 struct Enumeration {
   struct OpenRange {
     StepRange range;
-    int128 bound;
+    int128 bound;  // upper bound on the doubled AUC
   };
   FoundAUC found;
   std::vector<OpenRange> open;  // ranges of steps that may contain a better step
 };
 
+// An area that the search can maximize; its values are doubled.
 template <class Area>
 concept AUCArea = requires(
     const Area& area, double number, StepRange range, std::span<const std::uint32_t> order,
     const OrderedWindow& window, const FoundAUC& found, const StepScale& scale,
     bool (*exceeds)(int128, int128), typename Area::Scratch& scratch, const Interrupt& interrupt) {
-  // Memory of one thread, reused in every window.
+  // Memory of one thread, reused for every window.
   requires std::constructible_from<typename Area::Scratch, const Area&>;
   // Twice the total FP times the total TP: the doubled area that corresponds to AUC = 1.
   { area.doubled_perfect_auc() } -> std::same_as<int128>;
@@ -71,7 +73,8 @@ concept AUCArea = requires(
   // Whether enumerating a window is cheaper than splitting it, given the crossings per line, the
   // number of equal parts whose bounds would be small enough, and the tolerance.
   { Area::is_worth_enumerating(number, number, number) } -> std::same_as<bool>;
-  // Find the best step in a window, except in its open ranges. Empty if splitting is better.
+  // Find the best step in a window, except in its open ranges. Return nothing if splitting the
+  // window is better.
   {
     area.enumerate(window, found, scale, exceeds, scratch, interrupt)
   } -> std::same_as<std::optional<Enumeration>>;

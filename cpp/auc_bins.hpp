@@ -1,12 +1,12 @@
-// A window of steps divided into thousands of bins, with an upper bound on AUC in each of them.
+// Upper bounds on AUC in thousands of bins, into which a window of steps is divided.
 //
 // In a bin, AUC is at most its value before the bin plus the gains of the crossings inside. Hence,
 // if every gain counts from the beginning of its bin and every loss from the end of its bin, a
-// running sum over the bins gives all bounds, and no crossing has to be stored or sorted. Steps of
-// crossings are rounded here. Where rounding may move a crossing to a neighboring bin, a gain
-// counts in the earlier one and a loss in the later one, which never makes a bound too small.
+// running sum over the bins gives all bounds, and no crossing has to be stored or sorted. The steps
+// of crossings are rounded: where rounding may move a crossing to a neighboring bin, a gain counts
+// in the earlier one and a loss in the later one, which never makes a bound too small.
 //
-// Time: that of enumerating the crossings (auc_crossings.hpp).
+// Time: that of enumerating the crossings (auc_crossings.hpp). Memory: O(bins).
 #pragma once
 
 #include "auc_crossings.hpp"
@@ -22,8 +22,8 @@ class StepBins {
         margin_(std::max(std::fabs(range.low), std::fabs(range.high)) * 0x1p-49 * scale_) {}
 
   // Whether the bins are much wider than the rounding error of a step. A quotient of differences
-  // has a relative error below 2^-51, unless numbers overflow or steps are next to the smallest
-  // ones. The margin is zero or NaN if the width of the range overflows.
+  // has a relative error below 2^-51, unless numbers overflow or steps are close to the smallest
+  // float64. The margin is zero or NaN if the width of the range overflows.
   bool are_wide(double largest_number) const {
     return margin_ > 0.0 && margin_ < 0x1p-6 && largest_number < 0x1p1000 &&
            range_.high - range_.low > 0x1p-900;
@@ -56,8 +56,8 @@ class StepBins {
   double margin_;  // rounding error of a step, in bins
 };
 
-// Upper bounds on twice the AUC in every bin, given twice the AUC before them. Requires: wide bins,
-// prepared crossings.
+// Upper bounds on twice the AUC in every bin, given twice the AUC before the first bin. Requires:
+// wide bins, prepared crossings.
 template <class Jumps>
 Vector<int128> bin_bounds(const ErrorLines& lines, const StepBins& bins, int128 doubled_auc,
                           AUCCrossings<Jumps>& crossings, const Interrupt& interrupt) {
@@ -65,8 +65,8 @@ Vector<int128> bin_bounds(const ErrorLines& lines, const StepBins& bins, int128 
   const auto& common = crossings.common();
   constexpr std::size_t many = 256;
   std::array<std::uint32_t, many> bin;
-  // A rare line that crosses common lines with equal jumps either gains at every crossing or loses
-  // at every crossing. Its bins are computed in vector registers, in a quarter of the time.
+  // A rare line that crosses common lines with equal jumps changes AUC in the same direction at
+  // every crossing. Its bins are computed in vector registers, in a quarter of the time.
   const auto count_alike = [&](const Line& line, std::size_t first, std::size_t n, int128 one) {
     for (std::size_t j = 0; j < n; ++j)
       bin[j] =

@@ -1,4 +1,7 @@
-// How AUC changes with the order of the lines, and how far around a step it is constant.
+// Changes of AUC at crossings, and the interval around a step on which AUC is constant.
+//
+// Twice the AUC (eq. AUC1) is an integer in units of the jumps. Time O(B) for an order, and O(1)
+// for each crossing.
 #pragma once
 
 #include <map>
@@ -15,8 +18,8 @@ struct Jump {
   friend bool operator==(const Jump&, const Jump&) = default;
 };
 
-// The jumps of every line. Lines with equal jumps are of one kind and share them: binary labels
-// need four bytes per line and two pairs of jumps, which stay in the cache.
+// The jumps of every line. Lines with equal jumps are of the same kind and share one entry: binary
+// labels need four bytes per line and two pairs of jumps, which stay in the cache.
 class JumpKinds {
  public:
   explicit JumpKinds(const ErrorLines& lines) : kind_(lines.size()) {
@@ -34,7 +37,7 @@ class JumpKinds {
   std::span<const std::uint32_t> kind() const { return kind_; }
   void prefetch(std::uint32_t line) const { __builtin_prefetch(&kind_[line]); }
 
-  // Twice the AUC in this order.
+  // Twice the AUC in an order without ties.
   int128 doubled_auc(std::span<const std::uint32_t> order) const {
     int128 doubled = 0;
     std::int64_t tp_below = 0;

@@ -1,4 +1,4 @@
-// The crossings between two steps that change AUC, given the orders of the lines after them.
+// The crossings between two steps that change AUC, given the orders of the lines after both steps.
 //
 // Two lines change AUC only if one has false positives and the other true positives. Lines of the
 // rarer of these two classes are called rare, lines of the other one common; a line may be both.
@@ -6,8 +6,8 @@
 // runs are merged, the common lines that a rare line crosses are consecutive at the border of the
 // other run, so only pairs that cross are visited.
 //
-// Time O(B log B) plus one or two nanoseconds a crossing; memory O(B). An insertion sort of all
-// lines, most of which are of one class, took seventy nanoseconds.
+// Time O(B log B) plus one or two nanoseconds per crossing; memory O(B). An insertion sort of all
+// lines, most of which belong to one class, took seventy nanoseconds per crossing.
 #pragma once
 
 #include "auc_changes.hpp"
@@ -18,10 +18,10 @@ namespace rocpath {
 template <class Jumps>
 class AUCCrossings {
  public:
-  // Separate arrays, so that several crossing steps are computed at a time.
+  // Separate arrays allow several crossing steps to be computed at a time.
   struct CommonLines {
-    Vector<std::uint32_t> rank;   // after the second step
-    Vector<std::uint32_t> place;  // in `line_`, which is in the order after the first step
+    Vector<std::uint32_t> rank;   // rank after the second step
+    Vector<std::uint32_t> place;  // index in `line_`, which is in the order after the first step
     Vector<double> intercept;
     Vector<double> slope;
 
@@ -68,7 +68,7 @@ class AUCCrossings {
   }
 
   // Call visit(rare, begin, end, is_rising) for the common lines from `begin` to `end`, all of
-  // which the rare line crosses: upwards if it is rising, otherwise downwards.
+  // which the rare line crosses: upward if it is rising, otherwise downward.
   template <class Visit>
   void for_each(Visit&& visit, const Interrupt& interrupt) {
     sort({0, line_.size()}, {0, rare_.size()}, visit, interrupt);
@@ -76,17 +76,17 @@ class AUCCrossings {
 
   const CommonLines& common() const { return common_; }
 
-  // Do all common lines have the same jumps, so that they change AUC alike?
+  // Whether all common lines have the same jumps, and so the same effect on AUC.
   bool are_alike() const { return are_alike_; }
 
-  // Of a rare line and the common line number k; its step is not computed.
+  // The crossing of a rare line and common line k; its step is not computed.
   Crossing crossing(std::uint32_t rare, std::size_t k, bool is_rising) const {
     const std::uint32_t other = line_[common_.place[k]];
     return is_rising ? Crossing{0.0, rare, other} : Crossing{0.0, other, rare};
   }
 
-  // Twice the change of AUC when a rare line crosses the common line number k. Two lines that are
-  // both rare and common are visited twice, of which one counts.
+  // Twice the change of AUC when a rare line crosses common line k. A pair of lines that are both
+  // rare and common is visited twice but counts once.
   int128 doubled_auc_change(std::uint32_t rare, std::size_t k, bool is_rising) const {
     const Jump& a = jumps_[rare];
     const Jump& b = jumps_[line_[common_.place[k]]];
@@ -97,8 +97,8 @@ class AUCCrossings {
 
  private:
   struct RareLine {
-    std::uint32_t rank;      // after the second step
-    std::uint32_t n_common;  // common lines below it after the first step
+    std::uint32_t rank;      // rank after the second step
+    std::uint32_t n_common;  // number of common lines below it after the first step
     std::uint32_t line;
   };
   // Consecutive elements of `common_` or `rare_`.
@@ -113,7 +113,7 @@ class AUCCrossings {
   const Jumps& jumps_;
   bool is_tp_rare_ = true;
   bool are_alike_ = true;
-  Vector<std::uint32_t> rank_;  // of every line, after the second step
+  Vector<std::uint32_t> rank_;  // rank of every line after the second step
   CommonLines common_;
   Vector<std::uint32_t> line_;  // the common lines in their order after the first step
   Vector<RareLine> rare_;
@@ -161,7 +161,7 @@ class AUCCrossings {
     merge_rare(rare, middle_rare);
   }
 
-  // Few common lines: compare all pairs, then sort by insertion.
+  // For few common lines, compare all pairs, then sort by insertion.
   template <class Visit>
   void sort_few(Run common, Run rare, Visit& visit) {
     for (std::size_t i = rare.begin; i < rare.end; ++i) {
@@ -183,7 +183,7 @@ class AUCCrossings {
               [](const RareLine& a, const RareLine& b) { return a.rank < b.rank; });
   }
 
-  // Rare lines of a run that rise above common lines of the run after it.
+  // Visit the rare lines of a run that rise above common lines of the next run.
   template <class Visit>
   void visit_rising(Run rare, Run common, Visit& visit) {
     std::size_t i = rare.end;
@@ -194,7 +194,7 @@ class AUCCrossings {
     }
   }
 
-  // Rare lines of a run that sink below common lines of the run before it.
+  // Visit the rare lines of a run that sink below common lines of the previous run.
   template <class Visit>
   void visit_sinking(Run rare, Run common, Visit& visit) {
     std::size_t i = rare.begin;
@@ -205,7 +205,7 @@ class AUCCrossings {
     }
   }
 
-  // Merge two neighboring runs. Lines below the second run are in place already.
+  // Merge two neighboring runs. Lines below the second run are already in place.
   void merge_common(Run both, std::size_t middle) {
     std::size_t to = middle;
     while (to > both.begin && common_.rank[to - 1] > common_.rank[middle]) --to;

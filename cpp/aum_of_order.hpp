@@ -1,6 +1,7 @@
-// AUM of lines in a given order, from its definition; and AUM at a float64 step. AUM is first
-// computed in double-double arithmetic. If its digits are then uncertain, the same sums are
-// computed exactly.
+// AUM of lines in a given order, from its definition (eq. AUM_s), and AUM at a float64 step.
+//
+// AUM is first computed in double-double arithmetic. If its digits are then uncertain, the same
+// sums are computed exactly. Time O(B) for an order; at a step, the lines are sorted first.
 #pragma once
 
 #include "crossings.hpp"
@@ -40,7 +41,7 @@ void for_each_aum_term(const ErrorLines& lines, ErrorSums below,
 
 }  // namespace detail
 
-// Exact terms of AUM of these lines, without those outside.
+// Exact sums of AUM over these lines, without the lines outside.
 inline ExactAUM exact_inner_aum(const ErrorLines& lines, std::span<const std::uint32_t> order) {
   ExactAUM sums;
   detail::for_each_aum_term(lines, lines.below, order,
@@ -61,7 +62,7 @@ inline ExactAUM exact_aum(const ErrorLines& lines, std::span<const std::uint32_t
   return sums;
 }
 
-// Double-double sums of AUM of these lines, added to those that are given.
+// Double-double sums of AUM over these lines, added to `piece`.
 inline AUMPiece inner_aum(const ErrorLines& lines, std::span<const std::uint32_t> order,
                           AUMPiece piece = {}) {
   detail::for_each_aum_term(lines, lines.below, order,

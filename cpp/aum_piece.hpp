@@ -1,4 +1,7 @@
 // AUM as a linear function of the step, valid while the order of the lines does not change.
+//
+// Its two sums (eq. AUM_s) are stored in double-double arithmetic, with bounds on their rounding
+// errors. Adding a line takes O(1).
 #pragma once
 
 #include <algorithm>
@@ -7,8 +10,8 @@
 
 namespace rocpath {
 
-// AUM(s) = intercept_sum + s * slope_sum, sums over lines of weight * intercept and weight * slope
-// (eq. AUM_s). A line's weight is the decrease of min(FP, FN) from below it to above it.
+// AUM(s) = intercept_sum + s * slope_sum, the sums over lines of weight * intercept and weight *
+// slope. A line's weight is the decrease of min(FP, FN) from below it to above it.
 class AUMPiece {
  public:
   CompensatedSum intercept_sum;
@@ -85,7 +88,7 @@ class AUMPiece {
                                        (few_digits * slope_size_ + smallest) * step);
   }
 
-  // Whether the sum is so small that it may be zero.
+  // Whether both sums are so small that they may be zero.
   bool may_be_zero() const {
     return is_sign_in_doubt() &&
            std::fabs(intercept_sum.value()) <= rounding * intercept_size_ + smallest;

@@ -1,19 +1,20 @@
-// The best AUC step, with a certificate: branch and bound over the step.
+// The best AUC step, with an upper bound on AUC at all steps: branch and bound over the step.
 //
-// AUC is a sum over pairs of lines that changes only when they cross. In a window of steps it never
-// exceeds its value at the start plus the gains of the pairs that cross inside, and these are the
-// pairs whose order differs between the two ends: their gains are added up in O(B log B)
-// (gain_bound.hpp). The window with the largest bound is split, until it is cheaper to name the
-// crossings inside: they bound AUC in thousands of parts at a time (auc_bins.hpp), and where they
-// are few they are listed in order, and AUC is known everywhere. What is the area of an order, and
-// what it gains, is asked of `Area`: all of AUC (whole_auc.hpp) or that of a region
-// (partial_auc.hpp). Two windows are explored at a time, each on a core of its own. The search ends
-// when no bound exceeds the best value found by more than the tolerance.
+// AUC (eq. AUC1) is a sum over pairs of lines, and changes only when lines cross. In a window of
+// steps, it is at most its value at the start plus the gains of the pairs that cross inside. These
+// are the pairs whose order differs between the two ends, so the gains are summed in O(B log B)
+// (gain_bound.hpp). The window with the largest bound is split until enumerating its crossings is
+// cheaper. If there are many crossings, they give bounds for thousands of bins (auc_bins.hpp). If
+// there are few, they are sorted, and AUC is computed at every step of the window. The template
+// parameter `Area` is the whole AUC (whole_auc.hpp) or the partial AUC of a region
+// (partial_auc.hpp). Two windows are explored at a time, each on its own core. The search ends when
+// no bound exceeds the best value found by more than the tolerance.
 //
-// Only steps that a float64 can take count. AUC at such a step is that of the lines as real
-// numbers: what it is between two crossings that differ as float64 numbers, if one lies strictly
-// between; and what it is at the float64 of a crossing, where crossings that round to it may be
-// still to come. Memory O(B): the orders at the ends of at most 64 windows.
+// Only float64 steps are considered, and AUC is computed without rounding. It is computed between
+// two consecutive crossing steps if a float64 lies strictly between them, and at the float64 of
+// every crossing step, where some crossings that round to it may not have happened yet. Time O(B
+// log B) for each bound; the number of windows depends on the data. Memory O(B): the orders at the
+// ends of at most 64 windows.
 #pragma once
 
 #include <memory>
@@ -25,20 +26,20 @@
 
 namespace rocpath {
 
-// Called from time to time with the best value so far, the bound and the number of windows.
-using AucProgress = std::function<void(double, double, std::uint64_t)>;
+// Called regularly with the best AUC found so far, the bound and the number of windows.
+using AUCProgress = std::function<void(double, double, std::uint64_t)>;
 
 struct BestAUC {
   double step;         // strictly inside the interval, or its only point
-  StepRange interval;  // around the step, where AUC keeps the best value
+  StepRange interval;  // steps around it with the same AUC
   double value;
-  double bound;  // no step has a larger AUC
+  double bound;  // upper bound on AUC at all steps
 };
 
 template <AUCArea Area>
 class AUCSearch {
  public:
-  // `area` is of the same lines.
+  // Requires: `area` was constructed from the same lines.
   AUCSearch(const ErrorLines& lines, const Area& area, StepRange domain, double tolerance)
       : lines_(lines),
         area_(area),
@@ -47,15 +48,15 @@ class AUCSearch {
         scale_(lines),
         scratch_{typename Area::Scratch(area), typename Area::Scratch(area)} {
     doubled_perfect_auc_ = static_cast<double>(area.doubled_perfect_auc());
-    constexpr double all = 0x1p125;  // more than any AUC
+    constexpr double all = 0x1p125;  // more than any doubled AUC
     doubled_tolerance_ = static_cast<int128>(std::min(tolerance * doubled_perfect_auc_, all));
     const double start = std::clamp(0.0, domain.low, domain.high);
     const int128 at_start = area_.doubled_at(start);
     found_ = {at_start, start, at_start};
   }
 
-  BestAUC run(const Interrupt& interrupt, const AucProgress& progress) {
-    // Lines that cross before all float64 steps have crossed.
+  BestAUC run(const Interrupt& interrupt, const AUCProgress& progress) {
+    // Crossings before the lowest finite float64 have already happened there.
     constexpr double largest = std::numeric_limits<double>::max();
     const StepRange all_steps{std::max(domain_.low, -largest), domain_.high};
     try_step(all_steps.low);
@@ -68,7 +69,7 @@ class AUCSearch {
     }
     const int128 bound =
         windows_.empty() ? found_.best : std::max(found_.best, windows_.top().bound);
-    // In the middle of its plateau a step is farthest from every crossing.
+    // The middle of its plateau is the step farthest from any change of AUC.
     const StepRange interval = area_.plateau(found_.step, domain_, interrupt);
     return {scale_.inside(interval, found_.step), interval, auc(found_.best),
             auc(std::max(bound, std::min(found_.pruned_bound, area_.doubled_limit())))};
@@ -77,7 +78,7 @@ class AUCSearch {
  private:
   using Order = Vector<std::uint32_t>;
 
-  // The lines just after a step, and twice the AUC there.
+  // The order of the lines just after a step, and twice the AUC there.
   struct OrderAndAUC {
     Order order;
     int128 auc;
@@ -87,14 +88,14 @@ class AUCSearch {
   // Steps after `range.low`, up to `range.high`.
   struct AUCWindow {
     StepRange range{};
-    SharedOrder from;  // the orders at both ends, unless not yet known or too many to keep
+    SharedOrder from;  // orders after both ends, or null if they are not stored
     SharedOrder to;
-    int128 auc = 0;            // doubled, just after the start
-    int128 bound = 0;          // doubled, for every step inside
-    double n_crossings = 0.0;  // a line to be looked at, about
+    int128 auc = 0;            // doubled AUC just after the start
+    int128 bound = 0;          // upper bound on the doubled AUC at all steps inside
+    double n_crossings = 0.0;  // estimated number of crossings per visited line
 
-    // Equal bounds are ordered by position: otherwise the standard library would decide which of
-    // several best steps is found.
+    // Windows with equal bounds are ordered by position. Otherwise the implementation of
+    // std::priority_queue would determine which of several best steps is found.
     bool operator<(const AUCWindow& other) const {
       return bound != other.bound ? bound < other.bound : range.low > other.range.low;
     }
@@ -107,7 +108,7 @@ class AUCSearch {
   StepScale scale_;
   double doubled_perfect_auc_ = 1.0;
   int128 doubled_tolerance_ = 0;
-  std::array<OrderBuffers, 2> sort_;  // memory for two threads, to be used again
+  std::array<OrderBuffers, 2> sort_;  // memory of two threads, which is reused
   std::array<typename Area::Scratch, 2> scratch_;
   std::priority_queue<AUCWindow> windows_;
   FoundAUC found_{};
@@ -119,7 +120,7 @@ class AUCSearch {
     if (std::isfinite(step)) found_.improve(step, area_.doubled_at(step));
   }
 
-  // Is a bound more than the tolerance above a value, in whole numbers or as float64 numbers?
+  // Whether a bound exceeds a value by more than the tolerance, as integers or as float64 rates.
   bool exceeds(int128 bound, int128 best) const {
     return bound > best + doubled_tolerance_ || auc(bound) > auc(best) + tolerance_;
   }
@@ -144,7 +145,7 @@ class AUCSearch {
         n_crossings};
   }
 
-  // Keep a window, unless it cannot hold anything better.
+  // Keep a window if it may contain a better step.
   void keep(AUCWindow window) {
     constexpr std::size_t most_with_orders = 64;
     ++n_windows_;
@@ -153,7 +154,8 @@ class AUCSearch {
     windows_.push(std::move(window));
   }
 
-  // Approximate number of parts whose bounds would be below what is of interest.
+  // Approximate number of equal parts of a window such that no bound exceeds the best AUC by more
+  // than the tolerance.
   double n_parts_needed(const AUCWindow& window) const {
     const auto gain = static_cast<double>(window.bound - window.auc);
     const int128 room = found_.best + doubled_tolerance_ - window.auc;
@@ -190,7 +192,7 @@ class AUCSearch {
     return part;
   }
 
-  // What comes of a window: smaller ones, or the best step in it.
+  // The result of exploring a window: smaller windows that remain, and the best step found so far.
   struct Explored {
     std::vector<AUCWindow> parts;
     FoundAUC found;
@@ -206,7 +208,7 @@ class AUCSearch {
     return split;
   }
 
-  // Empty if listing crossings would give no better bounds than a split.
+  // Enumerate the crossings of a window. Returns nothing if splitting it is better.
   std::optional<Explored> enumerated(const AUCWindow& window, std::size_t thread,
                                      const Interrupt& interrupt) {
     const auto is_better = [this](int128 bound, int128 best) { return exceeds(bound, best); };
@@ -220,7 +222,7 @@ class AUCSearch {
     return open;
   }
 
-  // What comes of a window whose orders are not at hand.
+  // Explore a window whose orders are not stored.
   Explored ordered(const AUCWindow& window, std::size_t thread, const Interrupt& interrupt) {
     const auto& [low, high] = window.range;
     AUCWindow same =
@@ -230,7 +232,7 @@ class AUCSearch {
     return {{same}, found_};
   }
 
-  // Explore the window with the largest bound, and the next one too, each on a core of its own.
+  // Explore the two windows with the largest bounds, each on its own core.
   void explore_two(const Interrupt& interrupt) {
     const AUCWindow first = pop();
     BackgroundTask<Explored> other;
@@ -258,10 +260,11 @@ class AUCSearch {
   }
 };
 
-// Requires: monotone errors, unless the region is everywhere.
+// The step with the largest AUC in a domain. Requires: monotone errors, unless the region is the
+// whole curve.
 inline BestAUC best_auc_step(const ErrorLines& lines, StepRange domain, double tolerance,
                              const RegionRates& rates, const Interrupt& interrupt,
-                             const AucProgress& progress) {
+                             const AUCProgress& progress) {
   if (rates.is_everywhere())
     return AUCSearch(lines, WholeAUC(lines), domain, tolerance).run(interrupt, progress);
   const Region region(lines.total, rates);

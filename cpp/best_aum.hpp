@@ -1,4 +1,4 @@
-// The best AUM step for monotone errors, in linear time.
+// The best AUM step for monotone errors, in expected linear time.
 //
 // AUM is then convex in the step, so the sign of its slope at a step determines on which side the
 // minimum is. A random sample of the lines determines where to search: a box of steps and
@@ -17,7 +17,7 @@
 
 namespace rocpath {
 
-// Sweep to the end of the first minimum of AUM, which may be flat; for any errors.
+// Sweep to the end of the first minimum of AUM, which may be flat. The errors need not be monotone.
 inline FirstMinimum first_min_aum(const ErrorLines& lines, double max_step,
                                   const Interrupt& interrupt) {
   FirstMinimum first_min;
@@ -48,15 +48,15 @@ class AUMSearch {
 
   BestAUM run() const {
     const Near near = find(lines_, {0.0, max_step_}, Slope::not_falling);
-    const FirstMinimum first = walked(near);
+    const FirstMinimum first = first_min_in(near);
     StepRange steps = first.steps(max_step_);
     // A flat minimum may continue beyond the range.
     std::optional<Near> rest;
     if (first.is_reached() && !first.is_over() && near.steps.high < max_step_) {
       rest = find(lines_, {near.steps.high, max_step_}, Slope::rising);
-      steps.high = walked(*rest).steps(max_step_).high;
+      steps.high = first_min_in(*rest).steps(max_step_).high;
     }
-    // Both sets of lines hold from the float64 before their range to the one after it.
+    // Each set of lines is valid from the float64 before its range to the one after it.
     constexpr double infinity = std::numeric_limits<double>::infinity();
     const double last_near = std::nextafter(near.steps.high, infinity);
     const double first_rest = std::nextafter(near.steps.high, 0.0);
@@ -65,7 +65,7 @@ class AUMSearch {
       if (step >= std::nextafter(rest->steps.low, 0.0)) return aum_at(rest->lines, step);
       return aum_at(near.lines, near.steps.high);  // AUM is constant between the ranges
     };
-    // AUM is convex, so at the later of two steps that are not in the same range it is not less.
+    // AUM is convex, so at the later of two steps in different ranges it is not smaller.
     const auto is_less = [&](double step, double before) {
       if (step <= last_near) return is_less_near_level(near.lines, step, before);
       return before >= first_rest && is_less_near_level(rest->lines, step, before);
@@ -87,9 +87,9 @@ class AUMSearch {
     return wanted == Slope::rising ? slope > 0.0 : slope >= 0.0;
   }
 
-  static constexpr std::size_t few = 64;  // lines that are swept directly
-  static constexpr std::size_t not_many = 512;
-  static constexpr std::size_t many = 4096;  // lines for which a sample saves time
+  static constexpr std::size_t few = 64;        // lines that are swept directly
+  static constexpr std::size_t not_many = 512;  // lines that are swept if they stay together
+  static constexpr std::size_t many = 4096;     // lines for which a sample saves time
 
   const AllLines& lines_;
   double max_step_;
@@ -115,7 +115,7 @@ class AUMSearch {
   // Halve the range, and reduce lines away from the level to sums, until few lines remain.
   template <class HasReached>
   Near halved(Near near, HasReached has_reached) const {
-    // If all coefficients are zero, all lines meet at the start of the range: halving towards it
+    // If all coefficients are zero, all lines meet at the start of the range: halving toward it
     // would continue down to the smallest float64.
     if (near.lines.size() > few && has_reached(near.lines, near.steps.low)) {
       near.steps.high = near.steps.low;
@@ -135,8 +135,9 @@ class AUMSearch {
     return near;
   }
 
-  // A range of steps that contains the wanted one: the slope is not reached at its start, unless
-  // that is the start of `steps`, and is reached at its end, unless that is the end of `steps`.
+  // A range of steps that contains the wanted one: the wanted slope is not reached after its start,
+  // unless that is the start of `steps`, and is reached after its end, unless that is the end of
+  // `steps`.
   template <SearchableLines Lines>
   Near find(const Lines& lines, StepRange steps, Slope wanted) const {
     if (lines.size() > many)
@@ -171,12 +172,12 @@ class AUMSearch {
     double excess = 0.0;
   };
 
-  static SampleError sample_error(const ErrorLines& drawn, double step) {
-    const double level = level_box(drawn, {step, step}).lowest;
+  static SampleError sample_error(const ErrorLines& sample, double step) {
+    const double level = level_box(sample, {step, step}).lowest;
     SampleError squares;
-    for (const ErrorLine& line : drawn.line) {
-      const double fp = static_cast<double>(line.fp) * drawn.fp_unit;
-      const double tp = static_cast<double>(line.tp) * drawn.tp_unit;
+    for (const ErrorLine& line : sample.line) {
+      const double fp = static_cast<double>(line.fp) * sample.fp_unit;
+      const double tp = static_cast<double>(line.tp) * sample.tp_unit;
       const double weight = line.at(step) < level ? fp : tp;
       squares.slope += weight * weight * line.slope * line.slope;
       squares.excess += fp * fp + tp * tp;
@@ -194,15 +195,15 @@ class AUMSearch {
   // estimated from a sample.
   template <SearchableLines Lines>
   Box box_by_sample(const Lines& lines, StepRange steps, double slope, double confidence) const {
-    const ErrorLines drawn = sample_of(lines);
-    const double rough = halved(inside_box(drawn, steps, 0.0, confidence), reaches(0.0)).steps.low;
-    const SampleError error = sample_error(drawn, rough);
-    const double reach = slope + confidence * error.slope;
-    const Near near = inside_box(drawn, steps, reach, confidence);
+    const ErrorLines sample = sample_of(lines);
+    const double rough = halved(inside_box(sample, steps, 0.0, confidence), reaches(0.0)).steps.low;
+    const SampleError error = sample_error(sample, rough);
+    const double bound = slope + confidence * error.slope;
+    const Near near = inside_box(sample, steps, bound, confidence);
     BackgroundTask<double> task(near.lines.size() > 1000,
-                                [&] { return halved(near, reaches(-reach)).steps.low; });
-    const double high = halved(near, reaches(reach)).steps.high;
-    return level_box(drawn, {task.get(), high}, confidence * error.excess);
+                                [&] { return halved(near, reaches(-bound)).steps.low; });
+    const double high = halved(near, reaches(bound)).steps.high;
+    return level_box(sample, {task.get(), high}, confidence * error.excess);
   }
 
   // The lines that can be near the level where the slope of AUM is within +-slope, as estimated
@@ -218,7 +219,7 @@ class AUMSearch {
     return {lines, steps};
   }
 
-  FirstMinimum walked(Near near) const {
+  FirstMinimum first_min_in(Near near) const {
     near.lines.from = near.steps.low;
     sort_lines(near.lines);
     return first_min_aum(near.lines, near.steps.high, interrupt_);

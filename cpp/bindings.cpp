@@ -44,7 +44,7 @@ nb::dict to_dict(rocpath::AUMPath path) {
   return columns;
 }
 
-// A path of at most `max_rows` rows, with memory for `n_expected` of them.
+// A path of at most `max_rows` rows, with memory reserved for `n_expected` rows.
 nb::dict sweep(const Lines& lines, rocpath::Stop stop, std::uint64_t max_crossings, double max_step,
                double max_fpr, double min_tpr, std::size_t n_expected, std::size_t max_rows) {
   rocpath::StepPath path = released([&] {
@@ -66,7 +66,7 @@ nb::dict sweep(const Lines& lines, rocpath::Stop stop, std::uint64_t max_crossin
 }
 
 nb::dict best_auc_step(const Lines& lines, double min_step, double max_step, double tolerance,
-                       double max_fpr, double min_tpr, const rocpath::AucProgress& progress) {
+                       double max_fpr, double min_tpr, const rocpath::AUCProgress& progress) {
   return to_dict(released([&] {
     return rocpath::best_auc_step(lines.distinct(), {min_step, max_step}, tolerance,
                                   {max_fpr, min_tpr}, SignalCheck(),
@@ -77,7 +77,7 @@ nb::dict best_auc_step(const Lines& lines, double min_step, double max_step, dou
   }));
 }
 
-// For callers that search along many directions: neither lines nor their arrays reach Python.
+// For callers that search along many directions: no arrays of lines are passed to Python.
 nb::dict best_auc_step_along(const Breakpoints& bp, const Array<double>& prediction,
                              const Array<double>& direction, double min_step, double max_step,
                              double tolerance, double max_fpr, double min_tpr) {
@@ -120,7 +120,7 @@ double auc(const Breakpoints& bp, const Array<double>& prediction) {
   return released([&] { return rocpath::auc(bp.arrays(), view(prediction)); });
 }
 
-// Without breakpoints: for labels and scores.
+// AUC of labels and scores, without breakpoints.
 double label_auc(const Array<bool>& is_positive, const Array<double>& score) {
   return released([&] {
     rocpath::ClassScores scores(score.size());
@@ -170,32 +170,32 @@ void bind_types(nb::module_& m) {
 }
 
 void bind_roc(nb::module_& m) {
-  m.def("thread_limit", &rocpath::thread_limit, "Most threads that a search may use.");
+  m.def("thread_limit", &rocpath::thread_limit, "Maximum number of threads that a search may use.");
   m.def("set_thread_limit", &rocpath::set_thread_limit, "limit"_a,
         "Set the limit of the calling thread; 0 restores that of the process.");
   m.def("largest_size", &largest_size, "numbers"_a.noconvert(),
         "Largest absolute value of some numbers, or NaN if one of them is NaN.");
-  m.def("in_units", &in_units, "jump"_a.noconvert(), "Jumps as whole numbers of one unit.");
+  m.def("in_units", &in_units, "jump"_a.noconvert(), "Jumps as integer multiples of a unit.");
   m.def("sorted_order", &sorted_order, "key"_a.noconvert(), "Permutation that sorts numbers.");
   m.def("aum", &aum, "bp"_a, "prediction"_a.noconvert(), "Area under min(FP, FN).");
   m.def("auc", &auc, "bp"_a, "prediction"_a.noconvert(), "Area under the ROC curve.");
   m.def("label_auc", &label_auc, "is_positive"_a.noconvert(), "score"_a.noconvert(),
-        "Share of pairs in the right order, ties one half.");
+        "Fraction of correctly ranked pairs; ties count one half.");
   m.def("aum_gradient", &aum_gradient, "bp"_a, "prediction"_a.noconvert(),
-        "Mean of the two derivatives of AUM in every prediction.");
+        "Mean of the one-sided derivatives of AUM with respect to each prediction.");
   m.def("aum_derivatives", &aum_derivatives, "bp"_a, "prediction"_a.noconvert(),
-        "Left and right derivatives of AUM in every prediction.");
+        "Left and right derivatives of AUM with respect to each prediction.");
 }
 
 void bind_searches(nb::module_& m) {
   m.def("count_crossings", &count_crossings, "lines"_a, "max_step"_a,
-        "Number of pairs of lines that cross at a positive step.");
+        "Number of pairs of lines that cross at a positive step up to max_step.");
   m.def("sweep", &sweep, "lines"_a, "stop"_a, "max_crossings"_a, "max_step"_a, "max_fpr"_a,
         "min_tpr"_a, "n_expected"_a, "max_rows"_a,
         "AUM and AUC at every crossing, in order of the step.");
   m.def("best_auc_step", &best_auc_step, "lines"_a, "min_step"_a, "max_step"_a, "tolerance"_a,
         "max_fpr"_a, "min_tpr"_a, "progress"_a,
-        "The step with the largest AUC, and a bound on all others.");
+        "The step with the largest AUC, and an upper bound on AUC at all steps.");
   m.def("best_auc_step_along", &best_auc_step_along, "bp"_a, "prediction"_a.noconvert(),
         "direction"_a.noconvert(), "min_step"_a, "max_step"_a, "tolerance"_a, "max_fpr"_a,
         "min_tpr"_a, "The same for predictions that move in a direction.");
@@ -211,7 +211,7 @@ void bind_searches(nb::module_& m) {
 
 NB_MODULE(ROCPATH_MODULE, m) {
   m.doc() = "Compiled core of rocpath; use the functions of the package instead.";
-  // Objects alive at interpreter exit, as in a traceback, are not a leak to warn users about.
+  // Objects that are alive at interpreter exit, for example in a traceback, are not leaks.
   nb::set_leak_warnings(false);
   bind_types(m);
   bind_roc(m);

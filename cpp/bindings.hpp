@@ -60,7 +60,7 @@ auto released(Function function) {
   return function();
 }
 
-// Breakpoints that keep the arrays of Python alive; the core reads them as spans.
+// Breakpoints that keep their NumPy arrays alive; the core reads the arrays as spans.
 struct Breakpoints {
   Array<double> value;
   Array<std::int64_t> example;
@@ -76,7 +76,7 @@ struct Breakpoints {
   }
 };
 
-// Lines that keep the arrays of Python alive.
+// Lines that keep their NumPy arrays alive.
 struct Lines {
   Array<double> intercept;
   Array<double> slope;
@@ -85,12 +85,13 @@ struct Lines {
   double fp_unit;
   double tp_unit;
   double divisor;
-  std::optional<double> measured = {};  // largest absolute value, if known
+  std::optional<double> measured = {};  // value of `largest`, if known
 
   rocpath::LineArrays arrays() const {
     return {view(intercept), view(slope), view(fp), view(tp), fp_unit, tp_unit, divisor};
   }
   rocpath::ErrorLines distinct() const { return rocpath::distinct_lines(arrays()); }
+  // The largest absolute value of all intercepts and slopes.
   double largest() const {
     if (measured) return *measured;
     return std::max(rocpath::largest_size(view(intercept)), rocpath::largest_size(view(slope)));
@@ -105,7 +106,7 @@ inline nb::dict to_dict(const BestAUM& best) {
   return result;
 }
 
-// Defined in separate files: computations by partition, and changepoints.
+// Defined in other files: bindings of the computations on partitions, and of changepoint detection.
 void bind_partitions(nb::module_& m);
 void bind_changepoints(nb::module_& m);
 

@@ -1,8 +1,8 @@
-// The changes of every piece of a cost function, as linked lists that share their beginnings.
+// The changes of every piece of a cost function, as linked lists that share their first changes.
 //
 // A piece refers to its last change, and every change to the one before. Changes that no piece can
 // reach are removed regularly, so memory is proportional to the changes of the best models, not to
-// the data.
+// the data. A new change takes amortized O(1).
 #pragma once
 
 #include <algorithm>
@@ -70,11 +70,11 @@ class ChangeTree {
  private:
   struct Node {
     std::int32_t position;
-    std::int32_t before;  // -1 for none
+    std::int32_t before;  // index of the previous change, or -1
     bool is_tied;
   };
   static constexpr std::int32_t unreached = -1;
-  // Large enough that collecting takes a negligible time, and small enough for the cache.
+  // Large enough that collecting takes negligible time, and small enough for the cache.
   static constexpr std::size_t least_limit = std::size_t{1} << 14;
 
   std::vector<Node> nodes_;

@@ -1,6 +1,8 @@
-// The compensated accumulator: a running sum in twice the precision of its terms. Each addition
-// also stores its rounding error (Ogita, Rump & Oishi, "Accurate sum and dot product", 2005). The
-// result is as accurate as if it were computed with about 106 bits and rounded once.
+// Compensated summation: a running sum in twice the precision of its terms.
+//
+// Each addition takes O(1), and also stores its rounding error (Ogita, Rump & Oishi, "Accurate sum
+// and dot product", 2005). The result is as accurate as if it were computed with about 106 bits and
+// rounded once.
 #pragma once
 
 #include "exact.hpp"

@@ -1,4 +1,4 @@
-// The instructions that this processor has, queried before a core that needs them is loaded.
+// Query the instruction sets of this processor before a core that needs them is loaded.
 #include <nanobind/nanobind.h>
 
 #include "fma_check.hpp"
@@ -18,8 +18,8 @@ bool has_avx2_and_fma() {
 
 NB_MODULE(_cpu, m) {
   m.def("has_avx2_and_fma", &has_avx2_and_fma,
-        "Whether the processor and the system can run the faster core.");
-  // Compiled with the options of the base core, and so a test of what that calls.
+        "Whether the processor and the operating system support the core with AVX2 and FMA.");
+  // This file is compiled with the options of the base core, so std::fma is the same function.
   m.def("n_wrong_fma", &rocpath::n_wrong_fma,
-        "How many of n random products std::fma gets wrong in the base core.");
+        "Number of errors of std::fma in the base core, out of n random products.");
 }

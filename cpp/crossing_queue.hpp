@@ -1,8 +1,9 @@
-// The crossings that a sweep meets next, in order of the step. The paper queues the crossings of
-// neighboring lines, at a cost of O(log B) each. Here the steps are divided into windows whose
-// crossings are found and sorted together (windows.hpp), at a cost of O(1) each. While one window
-// is applied, another thread finds the next one. An early stop wastes at most two windows, so the
-// first windows are small if an early stop is likely.
+// The next crossings of a sweep, in order of the step.
+//
+// The paper queues the crossings of neighboring lines, at a cost of O(log B) each. Here the steps
+// are divided into windows whose crossings are found and sorted together (windows.hpp), at a cost
+// of O(1) each. While one window is applied, another thread finds the next one. An early stop
+// wastes at most two windows, so the first windows are small if an early stop is likely.
 #pragma once
 
 #include "threads.hpp"
@@ -13,8 +14,8 @@ namespace rocpath {
 template <class Expect>
 class CrossingQueue {
  public:
-  // Before rows are applied, expect(begin, end) is called with upper bounds on their indices,
-  // possibly on another thread.
+  // Before rows are applied, expect(begin, end) is called with upper bounds on the first index and
+  // the end of their indices, possibly on another thread.
   CrossingQueue(const ErrorLines& lines, double last_step, std::uint64_t max_crossings,
                 bool may_stop_early, Expect expect)
       : n_lines_(lines.size()),

@@ -1,8 +1,8 @@
 // The step where two lines cross, correctly rounded.
 //
-// A quotient in double-double arithmetic decides nearly always, in constant time and without
-// branches. Where rounding is in doubt, exact comparisons with the midpoints of neighboring float64
-// numbers decide (crossings.hpp explains why this is necessary).
+// A quotient in double-double arithmetic nearly always suffices. It takes constant time and no
+// branches. If rounding is in doubt, the crossing is compared exactly with the midpoints of
+// neighboring float64 numbers (crossings.hpp explains why this is necessary).
 #pragma once
 
 #include "steps.hpp"
@@ -39,7 +39,7 @@ inline double scaled_quotient(Line a, Line b) {
 
 inline bool is_even(double a) { return (std::bit_cast<std::uint64_t>(a) & 1U) == 0; }
 
-// Round the crossing to nearest, ties to even, from exact comparisons with midpoints.
+// Round the crossing to nearest, ties to even, by exact comparisons with midpoints.
 inline double crossing_step_exactly(Line a, Line b) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   double step = scaled_quotient(a, b);
@@ -79,8 +79,9 @@ inline QuickStep quick_crossing_step(const Line& a, const Line& b) {
   const double remainder =
       std::fma(-quotient, closing.high, rise.high) + (rise.low - quotient * closing.low);
   const double correction = remainder * reciprocal;
-  // quotient is within 2 units of the last place, so |remainder| < 2^-50 |rise|, and each of the
-  // seven roundings from the remainder on is below 2^-102 |quotient|: margin covers them all.
+  // `quotient` is accurate to 2 units in the last place, so |remainder| < 2^-50 |rise|, and each of
+  // the seven rounding errors from the remainder on is below 2^-102 |quotient|: `margin` covers
+  // them all.
   const double margin = std::fabs(quotient) * 0x1p-98;
   const double step = quotient + (correction + margin);
   // Outside this range the error terms could underflow or overflow.

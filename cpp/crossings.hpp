@@ -1,4 +1,5 @@
-// When two lines cross, and the order of the lines at and after a step.
+// When two lines cross, and the order of the lines at and after a step. An order takes O(B), or O(B
+// log B) if many thresholds are close together (sorting.hpp).
 //
 // Equal steps. Two crossings are at the same step if the float64 numbers nearest to them are equal.
 // `crossing_step` returns that number, correctly rounded, so it depends only on the crossing and
@@ -39,14 +40,14 @@ class OrderAfter {
     double at;
     double next;
     std::uint32_t line;
-    std::uint32_t kind = 0;  // for the caller's use
+    std::uint32_t kind = 0;  // kind of the line, set by the caller
   };
 
   Place place(std::uint32_t line) const {
     return {lines_.line[line].at(step_), lines_.line[line].at(next_step_), line};
   }
 
-  // Have two lines, `lower` below `upper` at some earlier step, exchanged places?
+  // Whether two lines, `lower` below `upper` at some earlier step, have exchanged places.
   bool have_crossed(const Place& lower, const Place& upper) const {
     if (upper.at < lower.at && upper.next < lower.next) return true;
     if (lower.at < upper.at && lower.next < upper.next) return false;
@@ -55,8 +56,8 @@ class OrderAfter {
     return a.slope > b.slope && crossing_step(a, b) <= step_;
   }
 
-  // Is line i below line j? After their crossing, the line with the smaller slope is. Equal lines
-  // are in the order of their indices.
+  // Whether line i is below line j. After their crossing, the line with the smaller slope is below.
+  // Equal lines are in the order of their indices.
   bool is_below(std::uint32_t i, std::uint32_t j) const {
     const ErrorLine& a = lines_.line[i];
     const ErrorLine& b = lines_.line[j];
@@ -64,7 +65,7 @@ class OrderAfter {
     return (crossing_step(a, b) <= step_) == (a.slope < b.slope);
   }
 
-  // Two lines approach each other by less than this before the next float64.
+  // Upper bound on how much two lines approach each other before the next float64.
   double approach(double steepest) const { return 2.0 * steepest * (next_step_ - step_); }
 
  private:
@@ -112,7 +113,8 @@ inline std::uint64_t count_crossings(const ErrorLines& lines, double to) {
                         [&](const auto& a, const auto& b) { return after.have_crossed(a, b); });
 }
 
-// Which of two lines is below at a finite step: -1 for the first one, 0 if they meet.
+// Which of two lines is below at a finite step: -1 for the first one, 1 for the second one, 0 if
+// they meet.
 inline int compare_at(const Line& a, const Line& b, double step) {
   const double left = a.at(step);
   const double right = b.at(step);
@@ -130,7 +132,8 @@ inline bool is_tied_at(const Line& a, const Line& b, double step) {
   return step == 0.0 ? a.intercept == b.intercept : compare_at(a, b, step) == 0;
 }
 
-// Twice the AUC at a step, given the order at it; lines that are tied there count one half.
+// Twice the AUC at a step, given the order at it; pairs of lines that are tied there count one
+// half.
 inline int128 doubled_auc_at(const ErrorLines& lines, double step,
                              std::span<const std::uint32_t> order) {
   int128 doubled = 0;
@@ -146,16 +149,17 @@ inline int128 doubled_auc_at(const ErrorLines& lines, double step,
   return doubled;
 }
 
-// Memory for the functions below, reused for the same lines.
+// Memory for the functions below, which is reused for the same lines.
 struct OrderBuffers {
   Vector<double> key;
   SortBuffers sort;
-  double steepest = -1.0;  // absolute slope of all lines; negative if not known yet
+  double steepest = -1.0;  // largest absolute slope of all lines; negative if not known yet
 };
 
 // Sort by the rounded keys, then by `is_below` where the difference of neighboring keys is not
-// larger than their rounding error and `approach`. Tied lines must have an order too: otherwise
-// the implementation of std::sort would decide in which order sums are rounded.
+// larger than their rounding error and `approach`. Tied lines must have an order too: otherwise the
+// implementation of std::sort would determine the order of summation, and with it the rounding
+// errors.
 template <class IsBelow>
 Vector<std::uint32_t> order_by(OrderBuffers& buffers, double approach, IsBelow is_below,
                                Vector<std::uint32_t> order) {

@@ -1,7 +1,8 @@
-// Error-free arithmetic: sums and signs that do not depend on rounding.
+// Error-free arithmetic: sums and signs that are not affected by rounding.
 //
 // Double-double numbers have about 106 bits. `ExactSum` is exact for all finite float64 numbers,
-// including denormals and those whose products overflow.
+// including denormals and those whose products overflow. Operations take O(1); those of `ExactSum`
+// are much slower.
 #pragma once
 
 #include <array>
@@ -73,7 +74,7 @@ class ExactSum {
     add_word(static_cast<std::uint64_t>(product >> 64), position + 64, is_negative);
   }
 
-  // Add n * a for an integer n of up to 63 bits.
+  // Add n * a. Requires: |n| < 2^63 - 512.
   void add_multiple(std::int64_t n, double a) {
     const DoubleDouble parts = from_integer(n);
     add_product(parts.high, a);
@@ -175,7 +176,8 @@ inline int compare_multiples(std::int64_t m, double a, std::int64_t n, double b)
   // Both have a relative error below 2^-52.
   if (std::fabs(left - right) > 0x1p-50 * std::fabs(left)) return left < right ? -1 : 1;
   constexpr double largest = 0x1p60;
-  if (a < largest && b < largest && a == std::floor(a) && b == std::floor(b)) {  // as for rates
+  // The units of rates are integers.
+  if (a < largest && b < largest && a == std::floor(a) && b == std::floor(b)) {
     const int128 difference = static_cast<int128>(m) * static_cast<std::int64_t>(a) -
                               static_cast<int128>(n) * static_cast<std::int64_t>(b);
     return (difference > 0) - (difference < 0);

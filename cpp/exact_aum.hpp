@@ -1,8 +1,9 @@
 // AUM as a linear function of the step, without rounding.
 //
-// Where the terms of AUM cancel to less than 2^-27 of their sizes, as next to a line that lies far
-// beyond all others, double-double arithmetic does not determine the digits of AUM, nor the sign of
-// its slope. Then they are computed from these sums, which are exact at any magnitude.
+// Where the terms of AUM cancel to less than 2^-27 of their absolute values, for example next to a
+// line far beyond all others, double-double arithmetic does not determine the digits of AUM, nor
+// the sign of its slope. Then they are computed from these sums, which are exact at any magnitude,
+// in O(B).
 #pragma once
 
 #include "exact.hpp"
@@ -60,7 +61,7 @@ class ExactAUM {
   ExactSum slope_;
 };
 
-// Thrown if exact sums of the lines outside of a box are needed but not available.
+// Thrown if exact sums of the lines outside a box are needed but not available.
 struct SumsInDoubt {};
 
 }  // namespace rocpath

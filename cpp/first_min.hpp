@@ -1,4 +1,4 @@
-// The first minimum of AUM, found in one pass over the rows of a sweep.
+// The first minimum of AUM, found in one pass over the rows of a sweep. Memory O(1).
 #pragma once
 
 #include "steps.hpp"
@@ -31,8 +31,10 @@ class FirstMinimum {
     }
   }
 
-  bool is_reached() const { return is_reached_; }  // AUM does not decrease after the last row
-  bool is_over() const { return is_over_; }        // AUM has increased again
+  // Whether AUM does not decrease after the last row.
+  bool is_reached() const { return is_reached_; }
+  // Whether AUM has increased again.
+  bool is_over() const { return is_over_; }
 
   // The interval, if the slope after the last row continues up to the step `end`. AUM can decrease
   // forever only if lines cross beyond all float64 steps.

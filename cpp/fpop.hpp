@@ -2,7 +2,7 @@
 // functional pruning (FPOP; Maidstone et al. 2017) with a single cost function.
 //
 // The smallest cost of the data so far is a function of the mean mu of the last segment, in pieces
-// (cost_function.hpp). A change before the next observation offers the constant min over mu +
+// (cost_function.hpp). A change before the next observation offers the constant (minimum over mu) +
 // penalty; the function becomes the minimum of both, and the observation is added to every piece.
 // This is faster than the general search (segmentation.hpp) for two reasons:
 //
@@ -28,7 +28,7 @@ class FPOPFunction {
   explicit FPOPFunction(Range means)
       : means_(means), inner_({{}, means.low, means.high, -1, true}) {}
 
-  // A segment may begin at `position`, where the observations increase or decrease.
+  // Offer a change at `position`, where the observations increase or decrease.
   void offer_change(std::int32_t position, bool is_increase, double penalty, ChangeTree& tree) {
     insert_if_best(tree);
     const double cost = least_ + penalty;
@@ -78,13 +78,13 @@ class FPOPFunction {
   };
 
   Range means_;
-  CostFunction inner_;  // for all means except those of the pending segments
+  CostFunction inner_;  // costs for all means except those of the pending segments
   PendingSegment lowest_, highest_;
   double least_ = 0.0;    // smallest base of the inner pieces
   std::size_t best_ = 0;  // index of that piece
   Lowering<Cost> lowering_;
 
-  // Let a new segment compete for the means above the best one, or for those below.
+  // Let a new segment compete for the means above the best one, or for those below it.
   template <bool is_above>
   void offer(PendingSegment& pending, std::int32_t position, double cost, ChangeTree& tree) {
     if (survives<is_above>(pending.cost, cost)) insert<is_above>(pending, tree);
@@ -145,7 +145,7 @@ class FPOPFunction {
   template <bool is_above>
   bool trim_end(double cost) {
     const auto gap = [&](const FunctionPiece& p) { return cost - p.cost.base; };
-    // The function is continuous: the next piece inwards begins with the same value.
+    // The function is continuous: the next piece inward begins with the same value.
     const auto keeps_inner_end = [&](const FunctionPiece& p) {
       return Cost::is_within(p.cost, is_above ? p.low : p.high, gap(p));
     };
@@ -176,7 +176,7 @@ class FPOPFunction {
   [[gnu::noinline]] void lower_everywhere(double best_mean, double cost, std::int32_t node) {
     FunctionPiece offered{{.base = cost}, means_.low, means_.high, node, true};
     (is_above ? offered.low : offered.high) = best_mean;
-    // Rounding may put the best mean at the edge, or just outside.
+    // Because of rounding, the best mean may be at the edge, or just outside.
     if (offered.low < inner_.back().high) lowering_.lower(inner_, CostFunction(offered));
     if (is_above) {
       offered.low = inner_.back().high;

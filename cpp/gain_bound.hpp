@@ -83,9 +83,10 @@ struct BothSigns {
   }
 };
 
-// The lines are visited in decreasing first order, and the jumps of visited lines are summed by
-// their rank in the second order. Each line thus finds the sum over all lines that were above it
-// and will be below it. `place` is memory that is reused.
+// Upper bound on the increase of AUC, in units of the jumps. The lines are visited from the highest
+// to the lowest in the order `from`, and the jumps of visited lines are summed by their rank in the
+// order `to`. Each line thus finds the sum over all lines that were above it and will be below it.
+// The memory of `place` is reused.
 template <class Signs, class Jumps>
 int128 largest_gain(const Jumps& jumps, std::span<const std::uint32_t> from,
                     std::span<const std::uint32_t> to, Vector<std::uint32_t>& place) {

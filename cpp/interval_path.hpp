@@ -3,13 +3,13 @@
 //
 //   loss(w, b) = mean over i of max(0, low_i - f_i)^2 + max(0, f_i - high_i)^2,  f = b + X w,
 //
-// where low and high are the limits of the intervals, moved inwards by the margin (so low may
-// exceed high), possibly infinite. Proximal Newton method: the loss is replaced by its second-order
-// expansion, which is exact as long as no prediction crosses a limit; coordinate descent minimizes
+// where low and high are the limits of the intervals, moved inward by the margin (so low may exceed
+// high), possibly infinite. The proximal Newton method replaces the loss by its second-order
+// expansion, which is exact as long as no prediction crosses a limit. Coordinate descent minimizes
 // the expansion plus the L1 term over the active coefficients, and a line search follows. A
 // solution is accepted if no coordinate violates the optimality conditions by more than the
-// tolerance. Time of an iteration with a active coefficients: n a^2 + n p; a few iterations for
-// each alpha.
+// tolerance. An iteration with k active coefficients takes O(n k^2 + n p); there are a few for each
+// alpha.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@
 namespace rocpath {
 
 struct IntervalData {
-  std::span<const double> feature;  // standardized, in column-major order
+  std::span<const double> feature;  // standardized features, in column-major order
   std::span<const double> low;
   std::span<const double> high;
 
@@ -38,9 +38,9 @@ struct IntervalData {
 };
 
 struct IntervalPath {
-  Vector<double> coefficient;  // of each alpha, concatenated
+  Vector<double> coefficient;  // coefficients for each alpha, concatenated
   Vector<double> intercept;
-  Vector<double> violation;  // of the optimality conditions
+  Vector<double> violation;  // largest violation of the optimality conditions
   Vector<std::int64_t> n_steps;
 };
 
@@ -63,7 +63,7 @@ class IntervalDescent {
     return largest;
   }
 
-  // Minimize; return the largest violation of the optimality conditions.
+  // Minimize the objective, and return the largest violation of the optimality conditions.
   template <class Check>
   double solve(double alpha, double tolerance, std::size_t max_steps, Check check) {
     double violation = update_gradient(alpha);
@@ -79,7 +79,7 @@ class IntervalDescent {
 
   const std::vector<double>& coefficient() const { return coefficient_; }
   double intercept() const { return intercept_; }
-  std::size_t n_steps() const { return n_steps_; }  // number of steps of the last solution
+  std::size_t n_steps() const { return n_steps_; }  // number of steps of the last call of `solve`
 
  private:
   double n() const { return static_cast<double>(data_.n_rows()); }
@@ -90,7 +90,7 @@ class IntervalDescent {
                          std::max(0.0, data_.low[i] - fitted_[i]));
   }
 
-  // Update the gradient and the active coefficients; return the largest violation.
+  // Update the gradient and the active coefficients, and return the largest violation.
   double update_gradient(double alpha) {
     intercept_gradient_ = std::reduce(slope_.begin(), slope_.end()) / n();
     double violation = std::fabs(intercept_gradient_);
@@ -107,7 +107,8 @@ class IntervalDescent {
     return violation;
   }
 
-  // Second derivatives between the intercept, which comes first, and the active coefficients.
+  // Compute the second derivatives with respect to the intercept, which comes first, and the active
+  // coefficients.
   void update_curvature() {
     const std::size_t size = active_.size() + 1;
     std::vector<double> weighted(data_.n_rows(), 0.0);
@@ -130,8 +131,8 @@ class IntervalDescent {
         }
         curvature_[a * size + b] = curvature_[b * size + a] = sum;
       }
-      // If no prediction is outside of its interval, or features are equal, the minimum of the
-      // expansion is not unique.
+      // Without this term, the minimum of the expansion would not be unique if no prediction is
+      // outside its interval, or if features are equal.
       curvature_[a * size + a] += 1e-9 * bound;
     }
   }
@@ -140,7 +141,7 @@ class IntervalDescent {
   void minimize_expansion(double alpha, double tolerance) {
     const std::size_t size = active_.size() + 1;
     move_.assign(size, 0.0);
-    std::vector<double> slope(size, intercept_gradient_);  // of the expansion, at the move
+    std::vector<double> slope(size, intercept_gradient_);  // gradient of the expansion at `move_`
     for (std::size_t a = 1; a < size; ++a) slope[a] = gradient_[active_[a - 1]];
     for (int round = 0; round < 10'000; ++round) {
       double violation = 0.0;
@@ -159,7 +160,7 @@ class IntervalDescent {
     }
   }
 
-  // Backtracking line search along `move_`; returns whether the objective decreases.
+  // Backtracking line search along `move_`. Returns whether the objective decreases.
   bool search_line(double alpha) {
     std::vector<double> direction(data_.n_rows(), move_[0]);
     double expected = move_[0] * intercept_gradient_;
@@ -207,7 +208,7 @@ class IntervalDescent {
   std::size_t n_steps_ = 0;
 };
 
-// Requires: decreasing alphas. The tolerance is in units of the gradient.
+// Solve for every alpha. The tolerance is in units of the gradient. Requires: decreasing alphas.
 template <class Check>
 IntervalPath interval_path(const IntervalData& data, std::span<const double> alpha,
                            double tolerance, std::size_t max_steps, Check check) {

@@ -1,9 +1,10 @@
 // Labeled regions as constraints on the changes of a segmentation.
 //
-// This is labeled optimal partitioning (Hocking & Srivastava) for all kinds of labels. Inside
-// a region whose label counts changes there are two layers of cost functions: no change counted
-// yet, and as many as required. A counted change leads from the first layer to the second; at the
-// end of the region the first one is dropped. Outside of regions there is one layer.
+// This is labeled optimal partitioning (Hocking & Srivastava) for all kinds of labels. Inside a
+// region whose label counts changes, there are two layers of cost functions: without a counted
+// change, and with the required number. A counted change leads from the first layer to the second;
+// at the end of the region the first one is dropped. Outside regions there is one layer. Finding
+// the labels at a position takes amortized O(1).
 #pragma once
 
 #include <cstdint>
@@ -22,7 +23,7 @@ enum class LabelKind : std::int32_t {
   peak_end
 };
 
-// A label of the changes at first..last or, for peaks, of the observations first..last.
+// A label for the changes at first..last or, for peaks, for the observations first..last.
 struct LabelRegion {
   std::int32_t first;
   std::int32_t last;
@@ -37,7 +38,7 @@ struct LabelRegion {
     return !is_of_peaks();
   }
 
-  // The layer after a change from `layer`, or -1 if the label forbids it.
+  // The layer after a change in `layer`, or -1 if the label forbids the change.
   int layer_after(int layer, bool is_up) const {
     if (!counts(is_up)) return layer;
     if (kind == LabelKind::no_change) return -1;
@@ -54,12 +55,12 @@ inline std::vector<LabelRegion> label_regions(std::span<const std::int32_t> firs
   return regions;
 }
 
-// The regions in order of position.
+// Access to the labels in order of position. Requires: sorted regions.
 class LabelRules {
  public:
   explicit LabelRules(std::vector<LabelRegion> regions) : regions_(std::move(regions)) {}
 
-  // The region whose label constrains a change at t, or none. Requires: t does not decrease between
+  // The region whose label constrains a change at t, or null. Requires: t does not decrease between
   // calls.
   const LabelRegion* of_change(std::int32_t t) {
     while (next_ < regions_.size() && regions_[next_].last < t) ++next_;

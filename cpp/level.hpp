@@ -1,6 +1,6 @@
 // The level of monotone errors: the threshold at which FP reaches FN.
 //
-// It is a weighted quantile of the thresholds and is found by selection in linear time.
+// It is a weighted quantile of the thresholds and is found by selection in expected linear time.
 #pragma once
 
 #include <array>
@@ -65,7 +65,7 @@ class MinError {
   double tp_rate_;
 };
 
-// The threshold where FP reaches FN, with the sums before and after it.
+// The threshold at which FP reaches FN, with the sums below it and up to it.
 struct Level {
   double threshold;
   ErrorSums before;

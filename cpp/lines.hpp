@@ -1,4 +1,5 @@
-// Thresholds as linear functions of the step, with their jumps of FP and TP.
+// Thresholds as linear functions of the step, with the jumps of FP and TP at them. Distinct lines
+// are found by sorting, in O(B log B).
 #pragma once
 
 #include <algorithm>
@@ -28,8 +29,8 @@ struct Line {
 // A line with the jumps of FP and TP at its threshold, as integer multiples of a unit
 // (whole_numbers.hpp).
 struct ErrorLine : Line {
-  std::int64_t fp = 0;  // false positives gained as the threshold passes the line, in fp_unit
-  std::int64_t tp = 0;  // true positives gained, in tp_unit
+  std::int64_t fp = 0;  // increase of FP as the threshold passes the line, in fp_unit
+  std::int64_t tp = 0;  // increase of TP, in tp_unit
 };
 
 // Sums of FP and TP over some lines, usually all below a threshold.
@@ -63,7 +64,7 @@ inline double largest_size(std::span<const double> numbers) {
   return largest.value();
 }
 
-// Precision of the sums of lines outside of a box: double-double numbers that may be rounded,
+// Precision of the sums of lines outside a box: double-double numbers that may be rounded,
 // double-double numbers that are exact, or additional exact sums.
 enum class OutsideSums { rounded, unrounded, exact };
 
@@ -75,7 +76,7 @@ struct LineArrays {
   std::span<const std::int64_t> tp;
   double fp_unit;
   double tp_unit;
-  double divisor = 1.0;  // of AUM, since the unit of rates is not a float64
+  double divisor = 1.0;  // divisor of AUM, since the unit of rates is not a float64
   OutsideSums outside_sums = OutsideSums::unrounded;
 
   std::size_t size() const { return intercept.size(); }
@@ -89,8 +90,8 @@ struct ErrorLines {
   double fp_unit = 1.0;
   double tp_unit = 1.0;
   double divisor = 1.0;
-  ErrorSums total;   // over all lines, including those outside
-  ErrorSums below;   // over the outside lines that stay below
+  ErrorSums total;   // sums over all lines, including those outside
+  ErrorSums below;   // sums over the outside lines that stay below
   AUMPiece outside;  // contribution of the lines outside to AUM
   OutsideSums outside_sums = OutsideSums::unrounded;
   std::shared_ptr<const ExactAUM> exact_outside;  // the same as `outside`, for OutsideSums::exact
@@ -113,7 +114,7 @@ struct ErrorLines {
   }
   void take_outside(const LineArrays&) {}
 
-  // Add the lines and sums of another part of all lines.
+  // Add the lines and sums of another subset of all lines.
   void add_part(const ErrorLines& part) {
     line.insert(line.end(), part.line.begin(), part.line.end());
     total += part.total;

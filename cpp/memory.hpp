@@ -1,4 +1,4 @@
-// Vectors for millions of elements.
+// Vectors for millions of elements, in huge pages and optionally without initialization.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ class OutOfMemory : public std::bad_alloc {
   const char* what() const noexcept override { return message_; }
 
  private:
-  char message_[64];  // there may be no memory for a string
+  char message_[64];  // a std::string would need memory
 };
 
 // An allocator that requests huge pages, as NumPy does for its arrays. With pages of 4 KiB,
@@ -35,7 +35,7 @@ struct HugePages {
 
   HugePages() = default;
   template <class U>
-  HugePages(const HugePages<U>&) {}  // NOLINT: allocators convert
+  HugePages(const HugePages<U>&) {}  // NOLINT: allocators are convertible
 
   T* allocate(std::size_t n) {
     std::size_t bytes = std::max<std::size_t>(n * sizeof(T), 1);

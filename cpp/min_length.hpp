@@ -1,8 +1,9 @@
-// Segments that are still shorter than the minimum length. The cost function that a change offers
-// is stored until the segment is long enough. Then the data of the segment are added, and it is
-// compared with the current cost function. It is no longer constant, so the comparison needs the
-// roots of a difference. These roots, and the memory for min_length stored functions, are the
-// additional cost of a minimum length.
+// Segments that are still shorter than the minimum length.
+//
+// The cost function that a change offers is stored until the segment is long enough. Then the data
+// of the segment are added, and the function is compared with the current one. It is no longer
+// constant, so the comparison needs the roots of a difference. These roots, and the memory for
+// min_length stored functions, are the additional cost of a minimum length.
 #pragma once
 
 #include <array>
@@ -38,7 +39,8 @@ class LastObservations {
   }
 
  private:
-  // From n_added % size on, sums of the previous round; before that, observations of this one.
+  // Sums of the previous round from index n_added % size on, and observations of this round before
+  // it.
   std::vector<Data> recent_;
   Data newer_;
   std::size_t n_added_ = 0;

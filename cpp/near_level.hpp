@@ -1,8 +1,9 @@
 // Select the lines that can meet the level in a range of steps, and replace all others by sums.
 //
 // The slope of AUM changes only where FP meets FN. Within a range of steps, lines that stay below
-// the lowest such place or above the highest one add a fixed linear function to AUM. A search
-// replaces them by two sums, and continues with the same problem on fewer lines.
+// the lowest such threshold or above the highest one add a fixed linear function to AUM. A search
+// replaces them by two sums, and continues with the same problem on fewer lines. Expected time
+// O(B), or O(B log B) if errors are not monotone.
 #pragma once
 
 #include <optional>
@@ -92,7 +93,7 @@ bool are_sums_unrounded(std::size_t size, Get get, int count_bits) {
   LargestSize largest;
   for (std::size_t k = 0; k < size; ++k) largest.add(get(k));
   if (largest.value() == 0.0) return true;
-  constexpr int sum_bits = 95;  // of 106; the others are for the sum of a block in `collapse`
+  constexpr int sum_bits = 95;  // 106, less 11 for the sum of a block in `collapse`
   const int exponent = std::ilogb(largest.value()) + 1 + count_bits - sum_bits;
   if (exponent < -1022) return false;
   const double unit = std::ldexp(1.0, exponent);
@@ -103,8 +104,8 @@ bool are_sums_unrounded(std::size_t size, Get get, int count_bits) {
 
 }  // namespace detail
 
-// Whether sums of lines outside of any box are exact in double-double arithmetic. They are for
-// integers and other numbers with few significant bits.
+// Whether the sums of lines outside any box are exact in double-double arithmetic, as for integers
+// and other numbers with few significant bits.
 template <class Lines>
 bool are_sums_unrounded(const Lines& lines) {
   ErrorSums sizes;
@@ -126,7 +127,7 @@ bool are_sums_unrounded(const Lines& lines) {
              lines.size(), [&](std::size_t k) { return lines[k].slope; }, count_bits);
 }
 
-// Call search(lines) with double-double sums of lines outside of boxes. If these leave the sign or
+// Call search(lines) with double-double sums of the lines outside a box. If these leave the sign or
 // digits of AUM uncertain, call it again with exact sums. The C++ library of WASI does not support
 // exceptions, so sums are exact from the beginning there, with the same results.
 template <class Lines, class Search>
@@ -210,7 +211,7 @@ inline Box level_box(const ErrorLines& lines, StepRange steps, double excess = 0
         .threshold;
   };
   if (steps.low == steps.high && excess == 0.0) {
-    // From the float64 before the step to the one after it a line moves by less than this.
+    // A line moves by less than `move` from the float64 before the step to the one after it.
     double steepest = 0.0;
     for (const ErrorLine& line : lines.line) steepest = std::max(steepest, std::fabs(line.slope));
     const double at = level(0.0, [](const auto& p) { return p.lowest; });
@@ -278,7 +279,7 @@ inline ErrorLines near_level(const ErrorLines& lines, StepRange steps, bool is_m
   return near;
 }
 
-// Put lines into their order after the step `from`.
+// Sort lines into their order after the step `from`.
 inline void sort_lines(ErrorLines& lines) {
   const Vector<std::uint32_t> order = order_after(lines, lines.from);
   Vector<ErrorLine> sorted(lines.size());

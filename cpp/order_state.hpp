@@ -1,4 +1,4 @@
-// AUM and AUC of lines in a given order, and how they change when lines exchange places.
+// AUM and AUC of lines in a given order, updated when lines exchange places.
 //
 // For lines in the order q_1, ..., q_B with FP and FN before each of them, and M = min(FP, FN):
 //   AUM(s) = sum_b T_{q_b}(s) (M_b - M_{b+1}) = intercept_sum + s * slope_sum     (eq. AUM_s)
@@ -20,17 +20,18 @@ class OrderState {
 
   std::span<const std::uint32_t> order() const { return ranks_.order(); }
   const AUMPiece& aum() const { return aum_; }
-  // Twice the sum over pairs, an integer in fp_unit * tp_unit.
+  // Twice the sum over pairs, as an integer multiple of fp_unit * tp_unit.
   int128 doubled_auc() const { return doubled_auc_; }
-  // Neighbors that will cross at some later step: the size of the paper's interval queue.
+  // Number of pairs of neighbors that will cross at a later step: the size of the paper's interval
+  // queue.
   std::size_t n_converging() const { return n_converging_; }
 
-  // How often the two sums of AUM have changed.
+  // Number of times that the two sums of AUM have changed.
   std::uint64_t n_aum_changes() const { return n_aum_changes_; }
 
-  // The slope of AUM to the last digits of a float64; its sign is exact.
+  // The slope of AUM, accurate to the last digits of a float64; its sign is exact.
   double slope() const { return aum_.is_slope_in_doubt() ? exact_aum().slope() : aum_.slope(); }
-  // A number with the exact sign of the slope, for less.
+  // A number with the exact sign of the slope, which takes less time to compute.
   double slope_sign() const { return aum_.is_sign_in_doubt() ? exact_aum().slope() : aum_.slope(); }
   ExactAUM exact_aum() const { return rocpath::exact_aum(lines_, order()); }
 
@@ -44,8 +45,8 @@ class OrderState {
     ranks_.place(crossing.upper, middle - 1);
     ranks_.place(crossing.lower, middle);
     update_queue_size(middle);
-    // Lines with equal jumps, such as two examples of one class, do not change the rates. Where the
-    // same error is the smaller one in all slots around, AUM does not change either.
+    // Lines with equal jumps, such as two examples of one class, do not change the rates. If the
+    // same error is the smaller one in all slots around them, AUM does not change either.
     const bool is_same_jump = a.fp == b.fp && a.tp == b.tp;
     if (is_same_jump && is_away_from_level(middle)) return false;
     const Slot old_slot = slot_[middle];
@@ -57,7 +58,8 @@ class OrderState {
     return true;
   }
 
-  // Prefetch what later crossings read: lines and ranks first, then slots, which depend on ranks.
+  // Prefetch the memory that later crossings read: lines and ranks first, then slots, which depend
+  // on ranks.
   void prefetch_lines(const Crossing& crossing) const {
     __builtin_prefetch(&lines_.line[crossing.lower]);
     __builtin_prefetch(&lines_.line[crossing.upper]);
@@ -68,11 +70,11 @@ class OrderState {
     __builtin_prefetch(&slot_[ranks_.rank(crossing.upper)]);
   }
 
-  // Bound on how far the slope of AUM may have differed from those before and after the last
-  // crossings, while these happened one after the other; 0 for a single crossing.
+  // Upper bound on how much the slope of AUM between the last crossings, which round to the same
+  // step, may have differed from the slopes before and after all of them; 0 for a single crossing.
   double slope_room() const { return slope_room_; }
 
-  // Apply all crossings of one step; returns the number of groups of lines that meet.
+  // Apply all crossings of one step, and return the number of groups of lines that meet.
   std::size_t apply(std::span<const Crossing> crossings) {
     slope_room_ = 0.0;
     if (crossings.size() == 1) {
@@ -89,7 +91,7 @@ class OrderState {
     };
     const auto arrive = [&](std::size_t first_rank, std::size_t last_rank) {
       fill_slots(first_rank, last_rank);
-      // Where the same error is the smaller one all over the group, its order does not matter.
+      // If the same error is the smaller one throughout the group, its order does not matter.
       if (!was_one_sided_ || !is_one_sided(first_rank, last_rank))
         update_aum(first_rank, last_rank);
       n_converging_ += converging_within(first_rank, last_rank);
@@ -97,7 +99,7 @@ class OrderState {
     return ranks_.apply(crossings, leave, arrive);
   }
 
-  // Replace the order; returns the number of groups of neighbors whose order has changed.
+  // Replace the order, and return the number of groups of neighbors whose order has changed.
   std::size_t reorder(std::span<const std::uint32_t> order) {
     std::size_t n_groups = 0;
     std::size_t reach = 0;
@@ -116,26 +118,26 @@ class OrderState {
   // The place between two ranks, with the slope of the line above it: a crossing reads both, so
   // they are stored together.
   struct Slot {
-    std::int64_t fp = 0;  // FP and TP are sums over the lines below
-    std::int64_t tp = 0;
-    bool is_fp_smaller = true;  // than FN
+    std::int64_t fp = 0;        // sum of FP over the lines below
+    std::int64_t tp = 0;        // sum of TP over the lines below
+    bool is_fp_smaller = true;  // whether FP <= FN
     double slope = std::numeric_limits<double>::infinity();
   };
 
   static constexpr double infinity = std::numeric_limits<double>::infinity();
   const ErrorLines& lines_;
   Ranks ranks_;
-  Vector<Slot> slot_;  // slot r is below rank r; slot B above all lines
+  Vector<Slot> slot_;  // slot r is below rank r; slot B is above all lines
   AUMPiece aum_;
   std::uint64_t n_aum_changes_ = 0;
-  std::uint64_t n_updates_ = 0;         // of the sums of AUM, since they were computed anew
-  Vector<std::uint32_t> group_before_;  // lines that meet, in their order before
+  std::uint64_t n_updates_ = 0;  // updates of the sums of AUM since they were last recomputed
+  Vector<std::uint32_t> group_before_;  // lines that meet, in their order before the step
   bool was_one_sided_ = false;
   double slope_room_ = 0.0;
   int128 doubled_auc_ = 0;
   std::size_t n_converging_ = 0;
 
-  // Twice the gain in AUC when `lower` rises above `upper`.
+  // Twice the change of AUC when `lower` rises above `upper`.
   static int128 auc_change(const ErrorLine& lower, const ErrorLine& upper) {
     return 2 *
            (static_cast<int128>(lower.fp) * upper.tp - static_cast<int128>(upper.fp) * lower.tp);
@@ -172,15 +174,15 @@ class OrderState {
     n_converging_ -= static_cast<std::size_t>(below > lower) + (upper > above) + 1;
   }
 
-  // Is the same error the smaller one in the slot `middle` and its neighbors?
+  // Whether the same error is the smaller one in the slot `middle` and its neighbors.
   bool is_away_from_level(std::size_t middle) const {
     const bool is_fp = slot_[middle].is_fp_smaller;
     return slot_[middle - 1].is_fp_smaller == is_fp && slot_[middle + 1].is_fp_smaller == is_fp;
   }
 
-  // Eq. D_update, for lines a and b that exchange places around the slot `middle`. Where the same
-  // error is the smaller one in all slots around, the four minima cancel exactly: that is so for
-  // almost all crossings.
+  // Eq. D_update, for lines a and b that exchange places around the slot `middle`. If the same
+  // error is the smaller one in all slots around them, as for almost all crossings, the four minima
+  // cancel exactly.
   void update_aum(const Line& a, const Line& b, const Slot& old_slot, std::size_t middle) {
     if (old_slot.is_fp_smaller == slot_[middle].is_fp_smaller && is_away_from_level(middle)) return;
     const DoubleDouble minima = min_error(slot_[middle - 1]) + min_error(slot_[middle + 1]) -
@@ -191,7 +193,7 @@ class OrderState {
     count_update();
   }
 
-  // The same for a group of lines that met, given their order before.
+  // The same for a group of lines that meet, given their order before the step.
   void update_aum(std::size_t first_rank, std::size_t last_rank) {
     const auto group = order().subspan(first_rank, last_rank + 1 - first_rank);
     const ErrorSums below{slot_[first_rank].fp, slot_[first_rank].tp};
@@ -210,7 +212,8 @@ class OrderState {
     count_update();
   }
 
-  // For any order of some lines: no weight exceeds the jumps of its line.
+  // Upper bound on the change of the slope between any two orders of a group: no weight exceeds the
+  // jumps of its line.
   double largest_slope_change(std::span<const std::uint32_t> group) const {
     const auto& line = lines_.line;
     double jumps = 0.0;
@@ -239,18 +242,20 @@ class OrderState {
 
   void count_update() {
     ++n_aum_changes_;
-    constexpr std::uint64_t most = std::uint64_t{1} << 24;  // what the sums can bear
+    // The rounding errors of so many updates are within AUMPiece::rounding.
+    constexpr std::uint64_t most = std::uint64_t{1} << 24;
     if (++n_updates_ > most) compute_aum();
   }
 
-  // Is the same error the smaller one in all slots around these ranks?
+  // Whether the same error is the smaller one in all slots around these ranks.
   bool is_one_sided(std::size_t first_rank, std::size_t last_rank) const {
     for (std::size_t r = first_rank; r <= last_rank; ++r)
       if (slot_[r].is_fp_smaller != slot_[r + 1].is_fp_smaller) return false;
     return true;
   }
 
-  // Will the line at this rank meet the one below it? Above all lines, the slope is infinite.
+  // 1 if the line at this rank will meet the one below it, otherwise 0. Above all lines, the slope
+  // is infinite.
   std::size_t is_converging_below(std::size_t rank) const {
     return rank > 0 && slot_[rank - 1].slope > slot_[rank].slope;
   }
@@ -269,7 +274,7 @@ class OrderState {
     }
   }
 
-  // Compute everything from the order.
+  // Compute slots, AUM, AUC and the number of converging neighbors from the order.
   void renew() {
     const std::size_t n_lines = lines_.size();
     slot_.assign(n_lines + 1, Slot{lines_.below.fp, lines_.below.tp});

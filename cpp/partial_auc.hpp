@@ -1,9 +1,11 @@
-// The partial AUC of a region, for the search of its best step (auc_area.hpp).
+// The partial AUC of a region, as the area that the search for the best AUC step maximizes
+// (auc_area.hpp).
 //
-// The area is bounded as the whole AUC, with the jumps reduced to their weights in the region after
-// the start of a window (region_weights.hpp): so the same enumeration of crossings bounds it in
-// thousands of bins (auc_bins.hpp). In windows with few crossings, only the lines that can enter
-// the region are followed from crossing to crossing (partial_state.hpp).
+// The area is bounded in the same way as the whole AUC, with jumps reduced to their weights in the
+// region after the start of a window (region_weights.hpp). The same enumeration of crossings
+// therefore bounds it in thousands of bins (auc_bins.hpp). In windows with few crossings, only the
+// lines that can enter the region are followed from crossing to crossing (partial_state.hpp). Time
+// O(B log B) for a bound, and O(1) for each crossing that is followed; memory O(B).
 #pragma once
 
 #include "auc_bins.hpp"
@@ -14,7 +16,7 @@ namespace rocpath {
 
 class PartialAUC {
  public:
-  // Memory that is used again.
+  // Memory of one thread, which is reused.
   struct Scratch {
     explicit Scratch(const PartialAUC& area) : crossings(area.lines_, weights) {}
     Scratch(const Scratch&) = delete;  // the crossings refer to the weights
@@ -46,8 +48,8 @@ class PartialAUC {
   }
   int128 doubled_limit() const { return region_.doubled_perfect_area(); }
 
-  // Measured in nanoseconds a line: enumerating the crossings that change the area, against sorting
-  // and bounding a part.
+  // Compare measured times, in nanoseconds per line: enumerating the crossings that change the
+  // area, and sorting and bounding every part.
   static bool is_worth_enumerating(double n_crossings, double n_parts_needed, double) {
     return n_crossings < few_crossings ||
            200.0 + 1.25 * n_crossings < 60.0 * std::min(n_parts_needed, 16.0);
@@ -102,10 +104,10 @@ class PartialAUC {
   const Region& region_;
   PartialState start_;
   double largest_number_;
-  static constexpr double few_crossings = 3.0;  // a line; their steps are examined
+  static constexpr double few_crossings = 3.0;  // per line, below which all steps are examined
 
-  // Improve `found` by all float64 steps of a window, in smaller windows with a few crossings for
-  // each line that can enter the region.
+  // Update `found` with all float64 steps of a window. It is divided into smaller windows with a
+  // few crossings per line that can enter the region.
   template <class Exceeds>
   void examine_window(const OrderedWindow& window, FoundAUC& found, const StepScale& scale,
                       const Exceeds& exceeds, const Interrupt& interrupt) const {
@@ -139,7 +141,7 @@ class PartialAUC {
     }
   }
 
-  // Twice the increase of the area at the crossings of a window, at most.
+  // Upper bound on twice the increase of the area at the crossings of a window.
   int128 largest_gain_of(const Window& window, const RegionWeights& weights) const {
     int128 doubled = region_.shortfall();
     for (const Crossing& crossing : window.crossings)
@@ -147,8 +149,9 @@ class PartialAUC {
     return doubled;
   }
 
-  // Improve `found` by the float64 steps of a window after `since`: between any two rows of
-  // crossings, and at every row. Requires: sorted crossings, and the state before them.
+  // Update `found` with the float64 steps of a window after `since`: the step of every row of
+  // crossings, and the steps between two rows. Requires: sorted crossings, and the state before
+  // them.
   void examine_steps(PartialState& state, const StepScale& scale, const Window& window,
                      double since, FoundAUC& found) const {
     const auto examine_between = [&](StepRange range) {
@@ -160,7 +163,7 @@ class PartialAUC {
       const std::span<const Crossing> row = take_row(rest);
       const double step = row.front().step;
       examine_between({since, step});
-      // A tie of two lines is not better than both the orders before and after it.
+      // A tie of two lines is never better than both the order before it and the order after it.
       const bool is_single = row.size() == 1 && state.doubled_area() <= found.best;
       if (is_single) state.swap_neighbors(row.front());
       const bool is_better = is_single && state.doubled_area() > found.best;

@@ -1,7 +1,7 @@
-// How far around a step the partial AUC of a region is constant.
+// The interval around a step on which the partial AUC of a region is constant.
 //
 // Ranges of steps are widened from the step, and only the lines that enter the region in a range
-// are swept. Time: that of the crossings in the region up to the end of the plateau.
+// are swept. Time: that of sweeping the crossings in the region up to the ends of the interval.
 #pragma once
 
 #include "partial_state.hpp"
@@ -14,7 +14,8 @@ class PartialPlateau {
   PartialPlateau(const ErrorLines& lines, const Region& region)
       : lines_(lines), region_(region), start_(lines, region) {}
 
-  // The first step from `from` on where twice the area is not `doubled_area`, or the limit.
+  // The first step at or after `from` where twice the area differs from `doubled_area`, or the
+  // limit.
   double end(double from, double limit, int128 doubled_area, const Interrupt& interrupt) const {
     const double last = std::min(limit, std::numeric_limits<double>::max());
     Vector<std::uint32_t> order = order_after(lines_, from);
@@ -83,7 +84,7 @@ class PartialPlateau {
 inline StepRange partial_plateau(const ErrorLines& lines, const Region& region, double step,
                                  StepRange domain, int128 doubled_area,
                                  const Interrupt& interrupt) {
-  // Smaller steps are the larger steps of the mirror image.
+  // Smaller steps correspond to larger steps of the mirrored lines.
   ErrorLines mirrored = lines;
   for (ErrorLine& line : mirrored.line) line.slope = -line.slope;
   const double low =

@@ -1,4 +1,4 @@
-// Partial AUC of lines in a given order, and how it changes when lines exchange places.
+// Partial AUC of lines in a given order, updated when lines exchange places.
 //
 // Between two ranks, the ROC curve is at the sums of FP and TP over the lines below. A crossing
 // changes the curve only between the ranks that it affects, so an update takes O(1). Memory O(B).
@@ -25,7 +25,7 @@ class PartialState {
     renew();
   }
 
-  // Twice the area.
+  // Twice the area in the current order.
   int128 doubled_area() const { return doubled_area_; }
 
   // Apply all crossings of one step. Returns twice the area at the step, where every group of lines
@@ -43,8 +43,8 @@ class PartialState {
     });
   }
 
-  // Apply the only crossing of a step: the area at the step is not larger than both those before
-  // and after it.
+  // Apply the only crossing of a step. The area at the step does not exceed the larger of the areas
+  // before and after it.
   void swap_neighbors(const Crossing& crossing) {
     const std::size_t middle = ranks_.rank(crossing.upper);
     const ErrorSums& low = jump_[crossing.lower];
@@ -60,7 +60,7 @@ class PartialState {
   }
 
   // Twice the area at exactly the float64 step of the only crossing of a row, which was just
-  // applied: it may come before the step, at it or after it.
+  // applied: the exact crossing may lie before the step, at it or after it.
   int128 doubled_area_at_swap(double step, const Crossing& crossing) const {
     const Line& lower = lines_.line[crossing.lower];
     const Line& upper = lines_.line[crossing.upper];
@@ -77,7 +77,7 @@ class PartialState {
   }
 
   // Apply all crossings of a row. Returns twice the area at exactly its float64 step: crossings
-  // that round to the step may come before it, at it or after it.
+  // that round to the step may lie before it, at it or after it.
   int128 apply_at(double step, std::span<const Crossing> row) {
     return apply(row, [this, step](std::size_t first_rank, std::size_t last_rank) {
       block_.assign(ranks_.order().begin() + static_cast<std::ptrdiff_t>(first_rank),
@@ -126,8 +126,8 @@ class PartialState {
   const ErrorLines& lines_;
   const Region& region_;
   Ranks ranks_;
-  Vector<ErrorSums> jump_;  // of every line
-  Vector<ErrorSums> slot_;  // the curve below rank r
+  Vector<ErrorSums> jump_;  // jumps of every line, in the units of the region
+  Vector<ErrorSums> slot_;  // point of the ROC curve below every rank
   Vector<std::uint32_t> block_;
   int128 doubled_area_ = 0;
 
@@ -156,8 +156,8 @@ class PartialState {
     return region_.doubled_area(from, {to.fp - from.fp, to.tp - from.tp});
   }
 
-  // Twice the area below lines in their order at a step; `at` is where the curve begins, then where
-  // it ends.
+  // Twice the area below the part of the curve that these lines form, given their order at a step.
+  // `at` is moved from the start of this part to its end.
   int128 add_tied(std::span<const std::uint32_t> order, double step, ErrorSums& at) const {
     int128 doubled = 0;
     for (std::size_t begin = 0, end = 1; begin < order.size(); begin = end++) {

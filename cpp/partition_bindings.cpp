@@ -1,4 +1,4 @@
-// Python bindings of what is computed partition by partition.
+// Python bindings of the computations on partitions.
 #include <nanobind/stl/tuple.h>
 
 #include "bindings.hpp"
@@ -13,8 +13,8 @@ namespace {
 using python::to_dict;
 using python::view;
 
-// Lines inside a box and sums of the others, as partitions send them. The arrays of several
-// partitions are concatenated.
+// Lines inside a box and sums of the others, in the format that partitions send. The arrays of
+// several partitions can be concatenated.
 nb::dict to_dict(const rocpath::ErrorLines& inside) {
   const auto column = [&](auto of) {
     rocpath::Vector<decltype(of(inside.line[0]))> values(inside.size());
@@ -37,7 +37,7 @@ nb::dict to_dict(const rocpath::ErrorLines& inside) {
   return columns;
 }
 
-// Units and divisor are those of `like`.
+// The inverse of `to_dict`. Units and divisor are those of `like`.
 rocpath::ErrorLines from_dict(const nb::dict& columns, const Lines& like, double from) {
   const auto floats = [&](const char* name) { return nb::cast<Array<double>>(columns[name]); };
   const auto counts = [&](const char* name) {
@@ -151,7 +151,7 @@ TwoArrays sparse_column_sums(const Array<std::int64_t>& row_start,
   }));
 }
 
-// The steps of `in_units` for jumps in several partitions, which agree on one unit.
+// The steps of `in_units` for jumps in several partitions, which share one unit.
 std::tuple<double, double, int> jump_range(const Array<double>& jump) {
   const rocpath::JumpRange range = rocpath::jump_range(view(jump));
   return {range.smallest, range.total, rocpath::lowest_bit(view(jump))};
@@ -170,7 +170,7 @@ Array<std::int64_t> count_units(const Array<double>& jump, double unit) {
   return to_array(std::move(rocpath::count_units(view(jump), unit).count));
 }
 
-// The two halves of 128 bits: the high one signed.
+// The high 64 bits, which are signed, and the low 64 bits.
 std::pair<std::int64_t, std::uint64_t> doubled_pairs(const Array<double>& negative,
                                                      const Array<std::int64_t>& negative_count,
                                                      const Array<double>& positive,
@@ -191,23 +191,23 @@ void bind_partitions(nb::module_& m) {
         "collapse_partitions"_a, "max_step"_a,
         "The step with the smallest AUM of lines in partitions.");
   m.def("sampled_places", &sampled_places, "n_lines"_a,
-        "The lines that make up the sample of so many.");
+        "Indices of the lines in the sample of n_lines lines.");
   m.def("level_bracket", &level_bracket, "sample"_a, "n_lines"_a, "confidence"_a,
-        "Thresholds that bracket where FP reaches FN, estimated from a sample.");
+        "Thresholds that bracket the level, where FP reaches FN, estimated from a sample.");
   m.def("level_inside", &level_inside, "inside"_a, "like"_a,
         "The threshold where FP reaches FN, if it lies inside a box.");
   m.def("at_level", &at_level, "bp"_a, "prediction"_a.noconvert(), "threshold"_a,
         "counts"_a.noconvert(), "total_tp"_a,
-        "Contribution of a partition to AUM, and the gradient in its predictions.");
+        "Contribution of a partition to AUM, and the gradient with respect to its predictions.");
   m.def("row_products", &row_products<double>, "matrix"_a.noconvert(), "coef"_a.noconvert(),
-        "Weighted sums of the columns, one after the other.");
+        "Product of a matrix and a vector, summed from the first column to the last.");
   m.def("row_products", &row_products<float>, "matrix"_a.noconvert(), "coef"_a.noconvert());
   m.def("column_sums", &column_sums<double>, "matrix"_a.noconvert(), "factor"_a.noconvert(),
-        "Weighted sums of the rows, as pairs of high and low parts.");
+        "Weighted sums of the rows of a matrix, as high and low parts.");
   m.def("column_sums", &column_sums<float>, "matrix"_a.noconvert(), "factor"_a.noconvert());
   m.def("sparse_column_sums", &sparse_column_sums, "row_start"_a.noconvert(),
         "column"_a.noconvert(), "entry"_a.noconvert(), "factor"_a.noconvert(), "n_columns"_a,
-        "Weighted sums of the rows of a CSR matrix.");
+        "Weighted sums of the rows of a CSR matrix, as high and low parts.");
   m.def("jump_range", &jump_range, "jump"_a.noconvert(),
         "Smallest and total absolute value, and the exponent of the finest binary digit.");
   m.def("are_multiples", &are_multiples, "jump"_a.noconvert(), "unit"_a,
@@ -215,10 +215,10 @@ void bind_partitions(nb::module_& m) {
   m.def("jump_unit", &jump_unit, "smallest"_a, "total"_a, "lowest_bit"_a, "are_multiples"_a,
         "The unit of jumps with this range.");
   m.def("count_units", &count_units, "jump"_a.noconvert(), "unit"_a,
-        "Jumps as whole numbers of a unit.");
+        "Jumps as integer multiples of a unit.");
   m.def("doubled_pairs", &doubled_pairs, "negative"_a.noconvert(), "negative_count"_a.noconvert(),
         "positive"_a.noconvert(), "positive_count"_a.noconvert(),
-        "Twice the pairs in the right order and once the tied ones, as high and low 64 bits.");
+        "Twice the correctly ranked pairs plus the tied pairs, as high and low 64 bits.");
 }
 
 }  // namespace rocpath::python

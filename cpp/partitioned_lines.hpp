@@ -1,7 +1,8 @@
 // Lines in partitions: the computations of each partition on its lines, and the level of all lines.
 //
-// The searches are the same as for lines in memory (searchable_lines.hpp): a sample is known
-// beforehand, and every partition reduces its lines outside of a box to sums.
+// The searches are the same as for lines in memory (searchable_lines.hpp): a sample is drawn in
+// advance, and every partition reduces its lines outside a box to sums, in time linear in their
+// number.
 #pragma once
 
 #include "best_aum.hpp"
@@ -9,7 +10,7 @@
 
 namespace rocpath {
 
-// Replace equal lines by one with the sum of their jumps, so that fewer are sent.
+// Replace equal lines by one line with the sum of their jumps, so that fewer lines are sent.
 inline void merge_equal(Vector<ErrorLine>& lines) {
   std::sort(lines.begin(), lines.end(), [](const ErrorLine& a, const ErrorLine& b) {
     return a.intercept != b.intercept ? a.intercept < b.intercept : a.slope < b.slope;
@@ -37,17 +38,17 @@ inline ErrorLines collapse_partition(const LineArrays& lines, const Box& box) {
 
 // Thresholds that bracket the level at step 0, estimated from a sample.
 inline Box level_bracket(const LineArrays& sample, std::size_t n_lines, double confidence) {
-  const ErrorLines drawn = counted_sample(sample, n_lines);
+  const ErrorLines counted = counted_sample(sample, n_lines);
   double squares = 0.0;
-  for (const ErrorLine& line : drawn.line) {
-    const double fp = static_cast<double>(line.fp) * drawn.fp_unit;
-    const double tp = static_cast<double>(line.tp) * drawn.tp_unit;
+  for (const ErrorLine& line : counted.line) {
+    const double fp = static_cast<double>(line.fp) * counted.fp_unit;
+    const double tp = static_cast<double>(line.tp) * counted.tp_unit;
     squares += fp * fp + tp * tp;
   }
-  return level_box(drawn, {0.0, 0.0}, 0.5 * confidence * std::sqrt(squares));
+  return level_box(counted, {0.0, 0.0}, 0.5 * confidence * std::sqrt(squares));
 }
 
-// The level at step 0 among the lines inside a box; that of all lines if `is_inside`.
+// The level at step 0 among the lines inside a box; it is the level of all lines if `is_inside`.
 struct FoundLevel {
   Level level{};
   bool is_inside = false;
@@ -67,8 +68,8 @@ inline FoundLevel level_inside(const ErrorLines& inside) {
   return {find_level(inside.size(), threshold, min_error, inside.below), true};
 }
 
-// The contribution of a partition to AUM, and the gradient in its predictions, given the level of
-// all partitions.
+// The contribution of a partition to AUM, and the gradient with respect to its predictions, given
+// the level of all partitions.
 struct AtLevel {
   double aum;
   Vector<double> gradient;
@@ -92,7 +93,7 @@ inline AtLevel at_level(const BreakpointArrays& bp, std::span<const double> pred
     } else if (threshold[b] > level.threshold) {
       gradient[b] = -static_cast<double>(jump.tp) * min_error.tp_rate();
     } else {
-      // Only this example leaves its group of tied thresholds, upwards or downwards.
+      // Only this example leaves its group of tied thresholds, upward or downward.
       const auto [before, after] = std::pair(level.before, level.after);
       const double left = min_error.change({after.fp - jump.fp, after.tp - jump.tp}, after);
       const double right = min_error.change(before, {before.fp + jump.fp, before.tp + jump.tp});

@@ -2,12 +2,13 @@
 // columns, or mean and variance.
 //
 // Optimal partitioning over the last change, with the pruning of PELT (Killick et al. 2012): a last
-// change at s that costs more up to t than a change at t itself is never the best again, as adding
-// a change never increases a cost. With 0..K changes the same holds within each number of changes.
-// Time: the number of remaining candidates, summed over the data. If changes are frequent, their
-// number is that of the observations in a few segments; without changes, the time is quadratic.
-// Data are not stored. Memory: the candidates and the changes they share. Labels are enforced as in
-// `segmentation.hpp`, by two layers of candidates inside of regions that require a change.
+// change at s that costs more up to t than a change at t itself is never optimal after t, because
+// adding a change never increases the cost. With 0..K changes the same holds within each number of
+// changes. Time: the number of remaining candidates, summed over the data. If changes are frequent,
+// there are as many candidates as observations in a few segments; without changes, the time is
+// quadratic. Data are not stored. Memory: the candidates and the changes they share. Labels are
+// enforced as in `segmentation.hpp`, by two layers of candidates inside regions that require a
+// change.
 #pragma once
 
 #include <algorithm>
@@ -40,8 +41,8 @@ class Candidates {
 
   std::size_t size() const { return start_.size(); }
 
-  // A segment that begins at `start`, with a change of this node; `before` is the cost up to there,
-  // with the penalty.
+  // Add a segment that begins at `start` with the change `node`. `before` is the cost up to there,
+  // including the penalty.
   void add(std::int32_t start, double before, std::int32_t node) {
     start_.push_back(start);
     node_.push_back(node);
@@ -135,7 +136,7 @@ class Candidates {
   const SegmentSettings* settings_;
   std::vector<std::int32_t> start_, node_, dead_from_;
   std::vector<double> before_, total_, weight_, share_;
-  std::vector<std::vector<double>> mean_, square_;  // by column, then candidate
+  std::vector<std::vector<double>> mean_, square_;  // indexed by column, then candidate
 };
 
 template <ColumnCost Cost>
@@ -181,7 +182,7 @@ class PeltSearch final : public Segmenter {
   }
 
  private:
-  // The best last segment that ends here, for each number of changes.
+  // Find the best last segment that ends here, for each number of changes.
   void end_segments() {
     for (std::size_t layer = 0; layer < n_layers_; ++layer)
       for (std::size_t k = 0; k < n_states_; ++k)
@@ -237,7 +238,7 @@ class PeltSearch final : public Segmenter {
   std::size_t n_states_;
   LabelRules rules_;
   ChangeTree tree_;
-  std::array<std::vector<Candidates<Cost>>, 2> candidates_;  // by layer, then number of changes
+  std::array<std::vector<Candidates<Cost>>, 2> candidates_;  // indexed by layer, then changes
   std::array<std::vector<BestPiece>, 2> best_, offers_;
   std::size_t n_layers_ = 1;
   std::int32_t position_ = 0;

@@ -1,4 +1,4 @@
-// The random generator of the searches. It affects their running time, not their results.
+// The random number generator of the searches. It affects their running time, not their results.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}
 
-  // A number below `size`, which is below 2^32.
+  // A random integer below `size`. Requires: size < 2^32.
   std::size_t below(std::size_t size) {
     state_ = state_ * 6364136223846793005U + 1442695040888963407U;
     return static_cast<std::size_t>((state_ >> 32) % size);

@@ -1,9 +1,9 @@
-// The region of partial AUC: up to a maximum false positive rate, from a minimum true positive
-// rate.
+// The region of partial AUC: false positive rates up to a maximum, and true positive rates above a
+// minimum.
 //
-// FP and TP are scaled up to about 60 bits such that both borders are whole numbers. All areas are
-// then whole numbers, except below diagonals that a border cuts, which are rounded down by less
-// than 2^-116 of the unit square if the totals of FP and TP have fewer than 60 bits.
+// FP and TP are scaled up to about 60 bits such that both borders are integers. All areas are then
+// integers, except below diagonals that a border cuts, which are rounded down by less than 2^-116
+// of the unit square if the totals of FP and TP have fewer than 60 bits. Each area takes O(1).
 #pragma once
 
 #include "lines.hpp"
@@ -64,14 +64,14 @@ inline int128 multiply_divide(int128 a, int128 b, int128 c) {
 
 }  // namespace detail
 
-// A share of a total, both scaled up to whole numbers.
+// A fraction of a total, both scaled up to integers.
 struct Border {
   std::int64_t scale;
   std::int64_t place;  // scale * total * rate
 };
 
-// A rate stands for the simplest fraction that rounds to it, so that 0.1 of 50 is 5. A border that
-// needs more than 60 bits is rounded to them.
+// A rate is interpreted as the simplest fraction that rounds to it, so that 0.1 of 50 is 5. A
+// border that needs more than 60 bits is rounded to 60 bits.
 inline Border border_at(std::int64_t total, double rate) {
   constexpr int128 largest = static_cast<int128>(1) << 60;
   if (rate < 0x1p-60) rate = rate > 0.0 ? 0x1p-60 : 0.0;
@@ -119,8 +119,8 @@ class Region {
     return at.fp <= right_.place && at.tp >= bottom_.place;
   }
 
-  // By how many units the sum of rounded areas may be smaller than the rounded sum: one, if the two
-  // borders cut two diagonals.
+  // Maximum number of units by which the sum of rounded areas may be smaller than the rounded sum:
+  // one if the two borders cut two diagonals.
   int128 shortfall() const { return right_.place < total_.fp && bottom_.place > 0 ? 1 : 0; }
 
   // Twice the largest area that a curve can have.
@@ -128,7 +128,7 @@ class Region {
     return 2 * static_cast<int128>(right_.place) * (total_.tp - bottom_.place);
   }
 
-  // The parts of a jump inside the region: of FP to the left of the right border, of TP above the
+  // The parts of a jump inside the region: FP to the left of the right border, and TP above the
   // bottom.
   ErrorSums inside(const ErrorSums& from, const ErrorSums& jump) const {
     return {std::clamp<std::int64_t>(right_.place - from.fp, 0, jump.fp),

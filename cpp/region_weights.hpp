@@ -2,10 +2,10 @@
 //
 // In a given order, the negatives that count are the first ones, up to the right border of the
 // region, and the positives that count are the last ones, down to its bottom. The area is then the
-// sum over those of their pairs that are correctly ranked. Any other weights with the same totals
-// give at least the same sum, in any order (docs/searches.md). With the weights chosen after one
-// step, the sum bounds the area at every other step, and it changes only where lines with positive
-// weights cross.
+// sum over the correctly ranked pairs of these. Any other weights with the same totals give at
+// least the same sum, in any order (docs/searches.md). With the weights chosen after one step, the
+// sum bounds the area at every other step, and it changes only where lines with positive weights
+// cross. Time and memory O(B).
 #pragma once
 
 #include "auc_changes.hpp"
@@ -54,9 +54,9 @@ class RegionWeights {
   std::size_t n_tp_ = 0;
 };
 
-// The thresholds between which the region lies during a range of steps: not above the negatives
-// with positive weight at its start, nor below the positives. Thresholds are rounded, which never
-// reverses the order of two lines.
+// The thresholds between which the region lies during a range of steps. It never extends above all
+// negatives, or below all positives, that have positive weights at the start of the range.
+// Thresholds are rounded, which never reverses the order of two lines.
 class RegionExtent {
  public:
   RegionExtent(const ErrorLines& lines, StepRange range, const RegionWeights& weights)

@@ -22,7 +22,7 @@ struct BreakpointArrays {
   std::span<const std::int64_t> tp;
   double fp_unit;
   double tp_unit;
-  double divisor = 1.0;  // of AUM, as for lines
+  double divisor = 1.0;  // divisor of AUM, as for lines
 };
 
 namespace detail {
@@ -145,11 +145,11 @@ inline double aum(const BreakpointArrays& bp, std::span<const double> prediction
   return detail::aum(bp, threshold, is_monotone) * 0x1p-700;
 }
 
-// Call add(example, left, right) with the derivatives of AUM in the prediction of each breakpoint's
-// example; the derivatives of an example are their sums. If its prediction changes, a breakpoint
-// separates from the others in its group of tied thresholds: it moves below the group if the
-// prediction increases, and above it if the prediction decreases (Hillman & Hocking 2023). If the
-// whole group is on one side of the level, both derivatives are the jump of the error that is
+// Call add(example, left, right) with the derivatives of AUM with respect to the prediction of each
+// breakpoint's example; the derivatives of an example are their sums. If its prediction changes, a
+// breakpoint separates from the others in its group of tied thresholds: it moves below the group if
+// the prediction increases, and above it if the prediction decreases (Hillman & Hocking 2023). If
+// the whole group is on one side of the level, both derivatives are the jump of the error that is
 // smaller there.
 template <class Add>
 void for_each_derivative(const BreakpointArrays& bp, std::span<const double> prediction,
@@ -241,7 +241,7 @@ inline std::optional<double> auc_of_labels(const BreakpointArrays& bp,
 
 }  // namespace detail
 
-// Area under the ROC curve (eq. AUC1). Tied thresholds are a diagonal segment of the curve.
+// Area under the ROC curve (eq. AUC1). Tied thresholds form a diagonal segment of the curve.
 inline double auc(const BreakpointArrays& bp, std::span<const double> prediction) {
   if (const auto of_labels = detail::auc_of_labels(bp, prediction)) return *of_labels;
   const UnfilledVector<double> threshold = detail::thresholds(bp, prediction);
@@ -253,11 +253,11 @@ inline double auc(const BreakpointArrays& bp, std::span<const double> prediction
   return static_cast<double>(doubled_area) / static_cast<double>(2 * perfect_area);
 }
 
-// The thresholds of predictions + s * direction as lines in s.
+// The thresholds of predictions + s * direction, as linear functions of s.
 struct MovingThresholds {
   UnfilledVector<double> intercept;
   UnfilledVector<double> slope;
-  double largest;  // absolute value of all intercepts and slopes
+  double largest;  // largest absolute value of all intercepts and slopes
 };
 
 inline MovingThresholds moving_thresholds(const BreakpointArrays& bp,

@@ -1,8 +1,9 @@
 // Products of a matrix with a vector from the right or from the left, which do not depend on how
-// the rows are partitioned. Every row is summed from the first column to the last, regardless of
-// the memory layout, so that its prediction does not depend on where it is stored. Sums over rows
-// have about 106 bits: for numbers with few digits they are exact, and partial sums can be added in
-// any order.
+// the rows are partitioned.
+//
+// Every row is summed from the first column to the last, regardless of the memory layout, so that
+// its prediction does not depend on where it is stored. Sums over rows have about 106 bits: for
+// numbers with few digits they are exact, and partial sums can be added in any order.
 //
 // Time O(rows * columns). Rows with factor 0 are skipped in sums over rows.
 #pragma once
@@ -47,8 +48,8 @@ Vector<double> row_products(const MatrixView<Number>& matrix, std::span<const do
   return product;
 }
 
-// One compensated sum for every column, as unevaluated pairs high + low: two arrays, so that
-// several columns are added at a time.
+// One compensated sum for every column, as unevaluated pairs high + low. The two arrays allow
+// several columns to be added at a time.
 struct ColumnSums {
   Vector<double> high;
   Vector<double> low;

@@ -1,9 +1,10 @@
 // Count the correctly ranked pairs of a positive and a negative score.
 //
 // A score represents as many rows as its count, or one row if there are no counts. Counts may be
-// weights as integer multiples of a unit, so products of two do not fit into 64 bits.
+// weights as integer multiples of a unit, so the product of two counts may not fit into 64 bits.
 //
-// Time O(number of scores), no memory.
+// Time O(n) for n sorted scores, without additional memory; scores that are not sorted take O(n log
+// n) and O(n) memory.
 #pragma once
 
 #include <span>
@@ -24,7 +25,7 @@ struct CountedScores {
 inline int128 doubled_pairs(const CountedScores& negative, const CountedScores& positive) {
   int128 doubled = 0;
   std::int64_t below = 0;
-  std::size_t next = 0;  // the first negative that is not below
+  std::size_t next = 0;  // index of the first negative that is not below
   for (std::size_t k = 0; k < positive.score.size(); ++k) {
     const double score = positive.score[k];
     while (next < negative.score.size() && negative.score[next] < score)
@@ -41,8 +42,8 @@ class ClassScores {
  public:
   explicit ClassScores(std::size_t n_rows) : negative_(n_rows), positive_(n_rows) {}
 
-  // Requires: at most `n_rows` calls. It has no branch, which would be mispredicted for labels in
-  // random order.
+  // Requires: at most `n_rows` calls. There is no branch, because it would be mispredicted for
+  // labels in random order.
   void add(double score, bool is_positive) {
     negative_[n_negative_] = score;
     positive_[n_positive_] = score;
@@ -53,7 +54,8 @@ class ClassScores {
   std::size_t n_negative() const { return n_negative_; }
   std::size_t n_positive() const { return n_positive_; }
 
-  // Twice the number of correctly ranked pairs plus the number of tied pairs. Sorts the scores.
+  // Sort the scores, and return twice the number of correctly ranked pairs plus the number of tied
+  // pairs.
   int128 doubled_pairs() {
     UnfilledVector<double> buffer(std::max(n_negative_, n_positive_));
     const std::span<double> negative(negative_.data(), n_negative_);

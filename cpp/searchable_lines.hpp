@@ -1,8 +1,8 @@
 // Access to all lines for the search for the best AUM step: a random sample, and passes that reduce
-// the lines outside of a box to sums.
+// the lines outside a box to sums. A pass takes O(B).
 //
-// Lines are in memory (LineArrays, ErrorLines) or in partitions (PartitionedLines). This header has
-// the overloads for both, and the concept that any other kind of lines would have to satisfy.
+// Lines are in memory (LineArrays, ErrorLines) or in partitions (PartitionedLines). This header
+// contains the overloads for both, and the concept that every kind of lines satisfies.
 #pragma once
 
 #include <concepts>
@@ -92,14 +92,16 @@ inline ErrorLines collapse_in_parallel(const PartitionedLines& lines, const Box&
   return lines.collapse_partitions(box);
 }
 
+// Lines among which the search can find the best AUM step.
 template <class Lines>
 concept SearchableLines = requires(const Lines& lines, const Box& box) {
   // Number of lines.
   { lines.size() } -> std::convertible_to<std::size_t>;
-  // A sample that determines where to look first; it affects the time, not the result.
+  // A random sample that determines where to search first. It affects the time, not the result.
   { sample_of(lines) } -> std::same_as<ErrorLines>;
   // The lines that may enter the box, with sums of those that stay below and above it.
   { collapse(lines, box) } -> std::same_as<ErrorLines>;
+  // The same, on two cores if there are many lines.
   { collapse_in_parallel(lines, box) } -> std::same_as<ErrorLines>;
 };
 

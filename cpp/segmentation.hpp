@@ -2,8 +2,8 @@
 // optionally with the up-down constraint, labels as constraints, and a minimum segment length.
 //
 // Dynamic programming over the data with one cost function for each state: a number of changes, or
-// background and peak, or a single state. A change leads from one state to the next. Functions are
-// those of a mean (`cost_function.hpp`) or of a robust center (`robust_functions.hpp`). Data arrive
+// background and peak, or a single state. A change leads from one state to the next. Costs are
+// functions of a mean (cost_function.hpp) or of a robust center (robust_functions.hpp). Data arrive
 // in chunks and are not stored. Time: the pieces of the functions, usually a few tens, summed over
 // states and data. Memory: the pieces and the changes they share.
 #pragma once
@@ -106,8 +106,8 @@ class SegmentSearch final : public Segmenter {
       drop_first_layer();
   }
 
-  // Call `act` with the layer and state of every change that is allowed, and the function it leads
-  // to.
+  // Call `act` with the layer and state of every change that is allowed, and the function that it
+  // leads to.
   template <class Act>
   void for_each_change(const LabelRegion* region, Act&& act) {
     for (std::size_t layer = 0; layer < n_layers_; ++layer) {
@@ -189,7 +189,7 @@ class SegmentSearch final : public Segmenter {
   LabelRules rules_;
   Functions cost_functions_;
   ChangeTree tree_;
-  std::array<std::vector<Function>, 2> functions_, offers_;  // by layer, then state
+  std::array<std::vector<Function>, 2> functions_, offers_;  // indexed by layer, then state
   std::optional<YoungSegments<Functions>> young_;
   std::size_t n_layers_ = 1;
   bool was_plain_ = false;  // whether each function was offered to the next one at the last change

@@ -20,13 +20,13 @@ struct Observations {
 };
 
 struct SegmentSettings {
-  Range means;  // of all data; low < high
+  Range means;  // range of all data; low < high
   bool has_penalty;
-  double penalty;           // of a change, if has_penalty
-  std::size_t max_changes;  // if not has_penalty
-  std::size_t min_length;   // at least 1
+  double penalty;           // penalty of a change, if has_penalty
+  std::size_t max_changes;  // maximum number of changes, if not has_penalty
+  std::size_t min_length;   // minimum segment length, at least 1
   std::vector<LabelRegion> regions;
-  double threshold = 1.0;              // of robust costs
+  double threshold = 1.0;              // threshold of robust costs
   std::vector<double> floor = {1e-6};  // smallest variance of each column
 };
 

@@ -1,4 +1,5 @@
-// The order of float64 keys.
+// Sort float64 numbers, or find their order, in O(n), or in O(n log n) if many of them are close
+// together.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +14,7 @@
 
 namespace rocpath {
 
-// Memory for `sorted_order`, to be used again: fresh memory costs more than the sort.
+// Memory for `sorted_order`, which is reused, because obtaining it takes longer than the sort.
 struct SortBuffers {
   struct Item {
     std::uint32_t place;
@@ -23,13 +24,13 @@ struct SortBuffers {
   Vector<Item> sorted;
 };
 
-// Permutation that sorts `key`, equal keys in input order. A radix sort on 33 bits of the place
-// between the smallest and the largest key, which leaves little to do for a comparison sort: O(n)
-// unless the keys crowd together. Requires: finite keys, or infinite ones but no NaN.
+// Permutation that sorts `key`, with equal keys in input order. Each key is mapped to a place of 32
+// bits between the smallest and the largest key. A radix sort by place leaves little work for a
+// comparison sort. Requires: no NaN.
 inline Vector<std::uint32_t> sorted_order(std::span<const double> key, SortBuffers& buffers,
                                           Vector<std::uint32_t> order = {}) {
   order.resize(key.size());
-  constexpr std::size_t few = 400;  // counting by 3 * 2048 buckets would take longer
+  constexpr std::size_t few = 400;  // for fewer keys, 3 * 2048 buckets take longer
   if (key.size() < few) {
     std::iota(order.begin(), order.end(), 0U);
     std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
@@ -45,7 +46,7 @@ inline Vector<std::uint32_t> sorted_order(std::span<const double> key, SortBuffe
   const auto [low, high] = std::minmax_element(key.begin(), key.end());
   const double scale = key.empty() ? 0.0 : 0.5 * n_places / (0.5 * *high - 0.5 * *low);
   const auto place = [&, smallest = key.empty() ? 0.0 : *low](double x) {
-    const double moved = (0.5 * x - 0.5 * smallest) * (2.0 * scale);  // never decreases with x
+    const double moved = (0.5 * x - 0.5 * smallest) * (2.0 * scale);  // non-decreasing in x
     if (!(moved > 0.0)) return 0U;
     return moved < n_places ? static_cast<std::uint32_t>(moved) : ~0U;
   };
@@ -76,9 +77,10 @@ inline Vector<std::uint32_t> sorted_order(std::span<const double> key, SortBuffe
   return order;
 }
 
-// Sort numbers, with memory for as many. A radix sort on 22 bits of the place between the smallest
-// and the largest, then an insertion sort, as few share a place; where many do, a comparison sort.
-// Numbers alone are sorted in half the time that their order takes. Requires: no NaN.
+// Sort numbers. They are mapped to places of 22 bits between the smallest and the largest number. A
+// radix sort by place is followed by an insertion sort, since few numbers share a place, or by a
+// comparison sort where many do. This takes half the time of `sorted_order`. Requires: no NaN, and
+// a buffer that is not shorter than the numbers.
 inline void sort_values(std::span<double> value, std::span<double> buffer) {
   constexpr std::size_t few = 2000;
   constexpr unsigned bits = 11;
@@ -89,7 +91,7 @@ inline void sort_values(std::span<double> value, std::span<double> buffer) {
   const double n_places = static_cast<double>(n_buckets * n_buckets) - 1.0;
   const double scale = 0.5 * n_places / (0.5 * *high - 0.5 * smallest);
   if (!(scale > 0.0 && std::isfinite(2.0 * scale))) return std::sort(value.begin(), value.end());
-  const auto place = [=](double x) {  // never decreases with x
+  const auto place = [=](double x) {  // non-decreasing in x
     return static_cast<std::uint32_t>(
         std::min((0.5 * x - 0.5 * smallest) * (2.0 * scale), n_places));
   };
@@ -103,10 +105,10 @@ inline void sort_values(std::span<double> value, std::span<double> buffer) {
     std::exclusive_scan(one.begin(), one.end(), one.begin(), std::uint32_t{0});
   for (const double x : value) buffer[start[0][place(x) & (n_buckets - 1)]++] = x;
   for (const double x : buffer.first(value.size())) value[start[1][place(x) >> bits]++] = x;
-  // Now start[1] holds the ends of the coarse places.
+  // Now start[1] contains the ends of the coarse places.
   for (std::size_t k = 0, begin = 0; k < n_buckets; begin = start[1][k++]) {
     const std::span<double> part = value.subspan(begin, start[1][k] - begin);
-    constexpr std::size_t most_moves = 8;  // for each number, on average
+    constexpr std::size_t most_moves = 8;  // average per number, before a comparison sort
     std::size_t n_moves = most_moves * part.size();
     for (std::size_t i = 1; i < part.size() && n_moves > 0; ++i) {
       const double x = part[i];

@@ -1,4 +1,4 @@
-// The rows of a sweep as columns, with 56 bytes per row.
+// The rows of a sweep as columns, with 56 bytes per row. Time: that of the sweep.
 #pragma once
 
 #include "memory.hpp"
@@ -28,7 +28,7 @@ struct StepPath {
     queue_size[k] = static_cast<std::int32_t>(row.queue_size);
   }
 
-  // Let the system provide the memory of rows that are not set yet, by writing to each page.
+  // Make the system provide the memory of rows that are not set yet, by writing to each page.
   void touch(std::size_t begin, std::size_t end_row) {
     for_each_column([&](auto& column) {
       constexpr std::size_t page = 4096 / sizeof(column[0]);
@@ -45,7 +45,8 @@ struct StepPath {
   }
 };
 
-// The path of a sweep, with memory for `n_expected` rows, at least one, and at most `max_rows`.
+// The path of a sweep, with at most `max_rows` rows. Memory is reserved for `n_expected` rows, at
+// least one.
 inline StepPath step_path(const ErrorLines& lines, const Limits& limits, const Interrupt& interrupt,
                           std::size_t n_expected, std::size_t max_rows) {
   StepPath path;
@@ -58,9 +59,10 @@ inline StepPath step_path(const ErrorLines& lines, const Limits& limits, const I
     path.set(n_rows++, row);
     return true;
   };
-  // Fresh memory takes a third of the time, so the thread that finds crossings touches it; without
-  // such a thread, that would only be another pass. Rows set meanwhile come before `begin`: while
-  // there is anything to touch, no row is beyond `n_expected`, so the columns are not moved.
+  // Obtaining memory takes a third of the time, so the thread that finds crossings touches it.
+  // Without such a thread, this would only be another pass. Rows that are set at the same time come
+  // before `begin`. While there is memory to touch, no row is beyond `n_expected`, so the columns
+  // are not moved.
   const std::uint64_t n_touched = thread_limit() > 1 ? n_expected : 0;
   const auto touch = [&](std::uint64_t begin, std::uint64_t end) {
     path.touch(begin, std::min(end, n_touched));

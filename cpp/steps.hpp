@@ -14,7 +14,8 @@ inline bool is_inside(double step, StepRange range) {
   return step > range.low && step < range.high;
 }
 
-// Finds steps inside a range, which may be infinite.
+// Chooses steps inside a range, which may be infinite. The typical step of the lines is found in
+// O(B).
 class StepScale {
  public:
   explicit StepScale(const ErrorLines& lines) : scale_(typical_step(lines)) {}
@@ -30,8 +31,8 @@ class StepScale {
   }
 
   // The step to return for a range on which the value is constant: its middle. For an infinite
-  // range it is near the finite end, because predictions lose digits at large steps; `otherwise` if
-  // no float64 is inside.
+  // range, the step is near the finite end, because predictions lose digits at large steps. If no
+  // float64 is inside, the result is `otherwise`.
   double inside(StepRange range, double otherwise) const {
     double step = middle(range);
     if (std::isinf(range.high) && range.low >= 0.0) step = std::min(step, 2.0 * range.low + scale_);
@@ -40,11 +41,11 @@ class StepScale {
     return is_inside(step, range) ? step : otherwise;
   }
 
-  // Where to split a range: well inside, and at one of its ends only if no float64 is between them.
+  // The step at which to split a range. It is an end of the range only if no float64 is inside.
   double middle(StepRange range) const {
     const double step = within(range, 0.5);
     if (is_inside(step, range) && std::isfinite(step)) return step;
-    // The middle of the float64 numbers in between.
+    // Otherwise, return the median of the float64 numbers inside.
     constexpr double largest = std::numeric_limits<double>::max();
     const auto bits = [](double x) {
       const auto raw = std::bit_cast<std::int64_t>(x);

@@ -2,7 +2,7 @@
 //
 // Repeat: take the next crossing from the queue (crossing_queue.hpp), update the rates between the
 // lines that exchange places (order_state.hpp, eq. D_update), update the two areas
-// (swept_areas.hpp, eq. AUM_s and AUC1), and count the neighbors that are still to cross.
+// (swept_areas.hpp, eq. AUM_s and AUC1), and count the neighbors that will still cross.
 //
 // Time O(B log B + I) for I crossings, where the paper has O((B + I) log B); memory O(B).
 #pragma once
@@ -19,10 +19,11 @@ struct Limits {
   Stop stop = Stop::never;
   std::uint64_t max_crossings = std::numeric_limits<std::uint64_t>::max();
   double max_step = std::numeric_limits<double>::infinity();
-  RegionRates region{};  // of partial AUC; requires monotone errors unless it is the whole curve
+  // The region of partial AUC. Requires: monotone errors, unless it is the whole curve.
+  RegionRates region{};
 };
 
-// Whether a sweep ends after a row.
+// The rule that ends a sweep.
 class StopRule {
  public:
   explicit StopRule(const Limits& limits) : limits_(limits) {}
@@ -50,11 +51,11 @@ class StopRule {
 };
 
 // Pass every row, beginning with the start, to `emit(row)` until it returns false or a limit is
-// reached. Returns the step up to which the rows are complete: infinity when no line crosses
-// another after the last row. Requires: at least one line, positive total FP and TP, max_step >= 0.
+// reached. Returns the step up to which the rows are complete: infinity if no lines cross after the
+// last row. Requires: at least one line, positive total FP and TP, max_step >= 0.
 //
-// Rows from `begin` to `end` are announced by expect(begin, end), possibly on another thread while
-// rows before `begin` are emitted; there may be fewer of them.
+// Before rows are emitted, expect(begin, end) is called with upper bounds on their indices,
+// possibly on another thread while rows before `begin` are emitted.
 template <class Emit, class Expect = decltype([](std::uint64_t, std::uint64_t) {})>
 double sweep(const ErrorLines& lines, const Limits& limits, const Interrupt& interrupt, Emit&& emit,
              Expect expect = {}) {

@@ -1,8 +1,8 @@
-// AUM and AUC along a sweep: the numbers that a row of the path reports.
+// AUM and AUC along a sweep: the values in each row of the path.
 //
 // Crossings are applied to the order of the lines (order_state.hpp, and partial_state.hpp for
-// partial AUC) in constant time each. AUC is a sum of whole numbers, converted to a rate only where
-// it has changed; the two sums of AUM are evaluated at every row. Memory O(B).
+// partial AUC) in constant time each. AUC is a sum of integers, which is converted to a rate only
+// if it has changed; the two sums of AUM (eq. AUM_s) are evaluated at every row. Memory O(B).
 #pragma once
 
 #include <optional>
@@ -17,15 +17,15 @@ namespace rocpath {
 struct SweepRow {
   double step;
   double aum;
-  double aum_slope_after;  // its sign is exact
-  double auc;              // at the step, where lines that meet are tied
-  double auc_after;        // just after the step
-  std::uint64_t n_groups;  // of lines that meet
-  std::uint64_t n_swaps;   // pairs of lines that cross
-  std::uint64_t queue_size;
+  double aum_slope_after;    // slope of AUM just after the step; its sign is exact
+  double auc;                // AUC at the step, where lines that meet are tied
+  double auc_after;          // AUC just after the step
+  std::uint64_t n_groups;    // number of groups of lines that meet
+  std::uint64_t n_swaps;     // number of pairs of lines that cross
+  std::uint64_t queue_size;  // number of pairs of neighbors that will cross later
 };
 
-// Twice the AUC, or the partial AUC of a region, in the current order of a sweep.
+// AUC, or the partial AUC of a region, in the current order of a sweep. Areas are doubled.
 class SweptAUC {
  public:
   SweptAUC(const ErrorLines& lines, const RegionRates& rates) : region_(lines.total, rates) {
@@ -45,8 +45,8 @@ class SweptAUC {
                     : doubled_auc_at(lines, lines.from, state.order());
   }
 
-  // Follow `state`, which has applied these crossings. Returns four times the AUC at their step,
-  // where lines that meet are tied: for the whole AUC, the mean of before and after.
+  // Apply the crossings that `state` has already applied. Returns four times the AUC at their step,
+  // where lines that meet are tied: the whole AUC is the mean of the values before and after.
   int128 apply(std::span<const Crossing> crossings, int128 before, const OrderState& state) {
     return partial_ ? 2 * partial_->apply(crossings) : before + state.doubled_auc();
   }
@@ -62,7 +62,7 @@ class SweptAUC {
   std::optional<PartialState> partial_;
   double doubled_perfect_;
 
-  // Converting 64 bits is several times faster than converting 128, and they nearly always suffice.
+  // 64 bits nearly always suffice, and are converted several times faster than 128 bits.
   static double as_double(int128 n) {
     const auto narrow = static_cast<std::int64_t>(n);
     return narrow == n ? static_cast<double>(narrow) : static_cast<double>(n);
@@ -90,15 +90,15 @@ class SweptAreas {
     return apply_row(crossings);
   }
 
-  // Apply a step whose crossings are too many to be listed.
+  // Apply a step with too many crossings to be listed.
   SweepRow apply_dense(const Window& window) {
     const std::size_t n_groups = order_.reorder(window.dense_order);
     const int128 auc_at = auc_.reorder(window.dense_order, doubled_auc_, order_);
     return row(window.to, auc_at, n_groups, window.n_dense_swaps);
   }
 
-  // Fetch memory for crossings that will be applied soon. With 10^5 lines, waiting for it takes
-  // most of the time; ranks are read early because the second fetch depends on them.
+  // Prefetch memory for crossings that will be applied soon. With 10^5 lines, waiting for it takes
+  // most of the time. Ranks are read early, because the second prefetch depends on them.
   void prefetch(std::span<const Crossing> coming) const {
     constexpr std::size_t near = 12;
     constexpr std::size_t far = 24;
@@ -107,10 +107,10 @@ class SweptAreas {
     order_.prefetch_slot(coming[near]);
   }
 
-  // Neighbors that will cross at a later step: the size of the paper's queue.
+  // Number of pairs of neighbors that will cross at a later step: the size of the paper's queue.
   std::size_t n_converging() const { return order_.n_converging(); }
   bool is_monotone() const { return is_monotone_; }
-  bool has_auc_decreased() const { return has_auc_decreased_; }  // in the last row
+  bool has_auc_decreased() const { return has_auc_decreased_; }  // at the last row
 
  private:
   const ErrorLines& lines_;
@@ -119,7 +119,7 @@ class SweptAreas {
   SweptAUC auc_;
   // AUM and AUC after the last row.
   AUMPiece aum_;
-  std::optional<ExactAUM> exact_aum_;  // the same, once it was asked for
+  std::optional<ExactAUM> exact_aum_;  // the same without rounding, if it was needed
   std::uint64_t n_aum_changes_;
   double slope_;
   int128 doubled_auc_;
@@ -133,8 +133,8 @@ class SweptAreas {
     return row(crossings.front().step, auc_at, n_groups, crossings.size());
   }
 
-  // Apply the only crossing of a step. Most crossings leave both areas as they are; inlined, they
-  // take a tenth less of the time.
+  // Apply the only crossing of a step. Most crossings change neither area; inlining reduces their
+  // time by a tenth.
   [[gnu::always_inline]] SweepRow apply(const Crossing& crossing) {
     if (order_.swap_neighbors(crossing))
       return row(crossing.step, doubled_auc_ + order_.doubled_auc(), 1, 1);
@@ -144,7 +144,7 @@ class SweptAreas {
             auc_after_,    1,           1,      order_.n_converging()};
   }
 
-  // A slope that is not zero must not be rounded to zero.
+  // A nonzero slope must not be rounded to zero.
   double rate_of(double slope) const {
     constexpr double tiny = std::numeric_limits<double>::denorm_min();
     const double divided = slope / lines_.divisor;
@@ -165,33 +165,33 @@ class SweptAreas {
             .queue_size = order_.n_converging()};
   }
 
-  // Returns AUM at the step. Most crossings are not kinks and leave the two sums as they are.
+  // Update the two sums, and return AUM at the step. Most crossings are not kinks and do not change
+  // the sums.
   double update_aum(double step) {
     if (order_.n_aum_changes() == n_aum_changes_) return aum_on_piece(step);
     n_aum_changes_ = order_.n_aum_changes();
     const AUMPiece before = std::exchange(aum_, order_.aum());
     const double slope_before = std::exchange(slope_, rate_of(order_.slope()));
     exact_aum_.reset();
-    // A crossing may lie on either side of its float64. Where AUM is the same all the way to the
-    // crossing, or from there on, that is AUM at the crossing.
+    // A crossing may lie on either side of its float64. If AUM is constant before the crossing, or
+    // after it, that constant is AUM at the crossing.
     if (slope_ == 0.0) return aum_on_piece(step);
     if (slope_before == 0.0) return aum_at_row_;
     const double left = before.at(step);
     const double right = aum_.at(step);
-    // While several crossings round to one float64, AUM may have had other slopes; for less than
-    // 2^-52 of the step.
+    // Between crossings that round to the same float64, AUM may have other slopes, on an interval
+    // shorter than 2^-52 of the step.
     const bool is_rounded = order_.slope_room() * step > std::fabs(right);
     if (is_rounded || before.is_in_doubt_at(step) || aum_.is_in_doubt_at(step))
       return aum_at(lines_, step);
-    // Of two pieces, the upper one holds on both sides of a convex kink, the lower one of a concave
-    // kink.
+    // AUM is the larger of the two pieces at a convex kink, and the smaller one at a concave kink.
     return (slope_ >= slope_before ? std::max(left, right) : std::min(left, right)) /
            lines_.divisor;
   }
 
-  // Exact sums are kept until the next kink: there may be many rows before it.
+  // Exact sums are stored until the next kink, because there may be many rows before it.
   double aum_on_piece(double step) {
-    if (slope_ == 0.0) step = 0.0;  // the same all over, to the last bit
+    if (slope_ == 0.0) step = 0.0;  // so that the value is the same to the last bit
     if (!aum_.is_in_doubt_at(step)) return aum_.at(step) / lines_.divisor;
     if (!exact_aum_) exact_aum_ = order_.exact_aum();
     return exact_aum_->at(step) / lines_.divisor;

@@ -1,8 +1,9 @@
-// Background threads. No other header starts threads. A search runs at most one task in the
-// background at a time. The tasks of all searches in the process together use at most
-// `thread_limit() - 1` threads, so that eight callers on two cores do not start eight more threads.
-// A task that gets no thread, because of the limit or because the system cannot start one, runs
-// when its result is requested, with the same result.
+// Background threads. No other header starts threads.
+//
+// A search runs at most one task in the background at a time. The tasks of all searches in the
+// process together use at most `thread_limit() - 1` threads, so that eight callers on two cores do
+// not start eight more threads. A task that gets no thread, because of the limit or because the
+// system cannot start one, runs when its result is requested, with the same result.
 #pragma once
 
 #include <algorithm>
@@ -31,8 +32,9 @@ namespace rocpath {
 
 namespace detail {
 
-// The first of the numbers of a variable such as "4" or "4,2"; nothing if it is not set. A value
-// that is not a positive number is an error if `must_be_valid` is set, and is ignored otherwise.
+// The first number in an environment variable such as "4" or "4,2"; nothing if the variable is not
+// set. A value that is not a positive number is an error if `must_be_valid` is set, and is ignored
+// otherwise.
 inline std::optional<int> threads_from_environment(const char* name, bool must_be_valid) {
   const char* value = std::getenv(name);
   if (value == nullptr || *value == '\0') return {};
@@ -62,7 +64,7 @@ inline int thread_limit_of_process() {
 }
 
 inline int& thread_limit_of_caller() {
-  thread_local int limit = 0;  // none
+  thread_local int limit = 0;  // 0 for the limit of the process
   return limit;
 }
 

@@ -2,10 +2,10 @@
 //
 // Without a constraint it is the smallest cost over all means before the change, a constant. With
 // the up-down constraint (Hocking et al. 2020: background, peak, background, ...) it is the
-// smallest cost over all means up to mu for a change upwards, and over all means from mu on for a
-// change downwards. Such a cumulative minimum is constant after a minimum and otherwise equal to
-// the function itself: there both means are equal, as the constraint allows, and the two segments
-// are fitted as one.
+// smallest cost over all means up to mu for a change upward, and over all means from mu on for a
+// change downward. Such a cumulative minimum is constant after a minimum and otherwise equal to the
+// function itself: there both means are equal, as the constraint allows, and the two segments are
+// fitted as one. Time: the number of pieces of the function.
 #pragma once
 
 #include "change_tree.hpp"
@@ -19,7 +19,7 @@ enum class Direction { up, down };
 struct ChangeHere {
   std::int32_t position;
   double penalty;
-  // Whether to include pieces that were offered to the same function before.
+  // Whether to include pieces that have already been offered to the same function.
   bool is_full;
 };
 
@@ -85,9 +85,9 @@ struct UpDownChange {
     if (piece.is_new || change.is_full)
       offer_itself(piece, near, turn, gap, is_up, change, level, tree, offer);
     else
-      // This piece was offered to the same function before, which has received the same data since:
-      // it is below the piece, and so below the level up to the turning point. Skipping that part
-      // halves the time.
+      // This piece has already been offered to the same function, which has received the same data
+      // since. That function is below the piece, and so below the level up to the turning point.
+      // Skipping that part halves the time.
       emit(offer, level, near, turn);
     level = none;
     if (turn == far) return;

@@ -1,4 +1,5 @@
-// The whole AUC, for the search of its best step (auc_area.hpp).
+// The whole AUC, as the area that the search for the best AUC step maximizes (auc_area.hpp). Time
+// O(B log B) for a bound; memory O(B).
 #pragma once
 
 #include "auc_bins.hpp"
@@ -8,7 +9,7 @@ namespace rocpath {
 
 class WholeAUC {
  public:
-  // Memory that is reused.
+  // Memory of one thread, which is reused.
   struct Scratch {
     explicit Scratch(const WholeAUC& area) : crossings(area.lines_, area.jumps_) {
       crossings.choose_rare_class();
@@ -60,7 +61,7 @@ class WholeAUC {
   }
 
   // Compare measured times, in nanoseconds per line: merging two orders and enumerating their
-  // crossings, and sorting a new order for each part.
+  // crossings, and sorting a new order for every part.
   static bool is_worth_enumerating(double n_crossings, double n_parts_needed, double) {
     return n_crossings < few_crossings ||
            80.0 + 1.25 * n_crossings < 50.0 * std::min(n_parts_needed, 16.0);
@@ -96,8 +97,7 @@ class WholeAUC {
   }
 
  private:
-  static constexpr double few_crossings =
-      4.0;  // per line; up to this number they are sorted by step
+  static constexpr double few_crossings = 4.0;  // per line, below which they are sorted by step
 
   // The mean of the nonzero absolute values.
   struct Mean {
@@ -119,7 +119,8 @@ class WholeAUC {
 
   double most_listed() const { return few_crossings * static_cast<double>(lines_.size()); }
 
-  // The crossings of a window, sorted by step; false if there are many more than estimated.
+  // List the crossings of a window, sorted by step. Returns false if there are many more than
+  // estimated.
   bool list_crossings(const OrderedWindow& window, Scratch& scratch,
                       const Interrupt& interrupt) const {
     Window& listed = scratch.listed;

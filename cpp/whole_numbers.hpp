@@ -1,5 +1,5 @@
-// Jumps as whole numbers of a unit. Sums of whole numbers are exact: they do not depend on the
-// order of addition, and are zero exactly where they should be.
+// Jumps as integer multiples of a unit, in O(n). Sums of integers are exact: they do not depend on
+// the order of summation, and are zero exactly if the jumps cancel.
 #pragma once
 
 #include <algorithm>
@@ -21,8 +21,8 @@ struct WholeNumbers {
 // The properties of a set of jumps that determine their unit. To combine several sets, take the
 // minima of `smallest` and `lowest_bit` and the sum of `total`.
 struct JumpRange {
-  double smallest = std::numeric_limits<double>::infinity();  // of the nonzero absolute values
-  double total = 0.0;                                         // of the absolute values
+  double smallest = std::numeric_limits<double>::infinity();  // smallest nonzero absolute value
+  double total = 0.0;                                         // sum of the absolute values
   int lowest_bit = std::numeric_limits<int>::max();           // exponent of the finest binary digit
 };
 
@@ -56,11 +56,11 @@ inline bool are_multiples(std::span<const double> jump, double unit) {
                      [&](double a) { return std::fma(std::nearbyint(a / unit), unit, -a) == 0.0; });
 }
 
-// Whether the smallest jump may be the unit: counts then stay below 2^52.
+// Whether the smallest jump may be the unit: the sum of all counts is then below 2^52.
 inline bool has_few_units(const JumpRange& range) { return range.total / range.smallest < 0x1p52; }
 
-// A power of two: the finest digit of all jumps, which is exact, or, for very many jumps with a
-// very large dynamic range, 2^-61 of their total.
+// A unit that is a power of two: the finest digit of all jumps, which is exact, or, for very many
+// jumps with a very large dynamic range, 2^-61 of their total.
 inline double binary_unit(const JumpRange& range) {
   int exponent = 0;
   std::frexp(range.total, &exponent);

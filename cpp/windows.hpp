@@ -1,8 +1,9 @@
-// The steps cut into windows, each with its crossings.
+// Windows of consecutive steps, each with its crossings.
 //
 // The crossings between two steps are the inversions between the orders of the lines there. An
 // insertion sort from one order to the other enumerates them, in time and memory proportional to
-// the lines and the crossings. The width of a window is chosen to contain a few crossings a line.
+// the lines and the crossings. The width of a window is chosen such that it contains a few
+// crossings per line.
 #pragma once
 
 #include "crossings.hpp"
@@ -10,17 +11,17 @@
 
 namespace rocpath {
 
-// Memory for `sort_by_step`, which is used again.
+// Memory for `sort_by_step`, which is reused.
 struct CrossingSort {
   Vector<Crossing> sorted;
-  Vector<std::uint32_t> bucket;  // of each crossing
+  Vector<std::uint32_t> bucket;  // bucket of each crossing
   Vector<std::uint32_t> bucket_start;
 };
 
 namespace detail {
 
-// How many lines ahead memory is fetched. Lines are not read in the order in which they are stored;
-// with 10^5 of them, waiting for memory took two thirds of the time of a window.
+// Number of lines by which prefetching runs ahead. Lines are not read in the order in which they
+// are stored; with 10^5 of them, waiting for memory took two thirds of the time of a window.
 constexpr std::size_t ahead = 16;
 
 inline void prefetch(const ErrorLines& lines, std::span<const std::uint32_t> order, std::size_t k) {
@@ -42,7 +43,7 @@ inline void sort_bucket(std::span<Crossing> bucket) {
 
 }  // namespace detail
 
-// The buckets of a range of steps.
+// A range of steps, divided into buckets of equal width.
 class StepBuckets {
  public:
   StepBuckets(StepRange range, std::size_t n_buckets)
@@ -50,7 +51,7 @@ class StepBuckets {
         scale_(static_cast<double>(n_buckets) / (range.high - range.low)),
         last_(static_cast<double>(n_buckets - 1)) {}
 
-  // Never decreases with the step; 0 where the place is not a number.
+  // The bucket of a step, which never decreases with the step; 0 if the place is NaN.
   std::uint32_t operator()(double step) const {
     const double place = (step - low_) * scale_;
     const double positive = place > 0.0 ? place : 0.0;
@@ -64,8 +65,8 @@ class StepBuckets {
   double last_;
 };
 
-// Set the steps of crossings, and the bucket of each of them. In blocks, so that steps are computed
-// in vector registers.
+// Set the step and the bucket of every crossing. Blocks allow steps to be computed in vector
+// registers.
 inline void set_steps(const ErrorLines& lines, const StepBuckets& buckets,
                       std::span<Crossing> crossings, std::span<std::uint32_t> bucket) {
   constexpr std::size_t block = 64;
@@ -102,8 +103,8 @@ inline void set_steps(const ErrorLines& lines, const StepBuckets& buckets,
   }
 }
 
-// Compute the steps of crossings within a range, and sort by them: a bucket sort, O(n) if the steps
-// are spread over the range.
+// Compute the steps of crossings within a range, and sort the crossings by them. The bucket sort
+// takes O(n) if the steps are spread over the range.
 inline void sort_by_step(const ErrorLines& lines, StepRange range, Vector<Crossing>& crossings,
                          CrossingSort& scratch) {
   // With one bucket per crossing, sorting the buckets takes a fifth longer; with four per crossing,
@@ -130,13 +131,13 @@ inline void sort_by_step(const ErrorLines& lines, StepRange range, Vector<Crossi
 struct Window {
   double to = 0.0;
   Vector<Crossing> crossings;
-  // If more lines cross at one step than a window can hold, `to` is that step, and instead of a
-  // list there are the number of crossings and the order of the lines after them.
+  // If more lines cross at one step than a window can contain, `to` is that step, `crossings` is
+  // empty, and the number of crossings and the order of the lines after them are stored instead.
   std::uint64_t n_dense_swaps = 0;
   Vector<std::uint32_t> dense_order;
 };
 
-// Remove the crossings of the first step from `crossings`, which are sorted, and return them.
+// Remove and return the crossings of the first step. Requires: sorted crossings.
 inline std::span<const Crossing> take_row(std::span<const Crossing>& crossings) {
   std::size_t size = 1;
   while (size < crossings.size() && crossings[size].step == crossings[0].step) ++size;
@@ -145,7 +146,7 @@ inline std::span<const Crossing> take_row(std::span<const Crossing>& crossings) 
   return row;
 }
 
-// Cuts the steps into windows with a few crossings a line.
+// Divides the steps into windows with a few crossings per line.
 class Windows {
  public:
   // Start after the step `lines.from`, in the order in which the lines are stored.
@@ -210,15 +211,15 @@ class Windows {
  private:
   const ErrorLines& lines_;
   std::span<const std::uint32_t> kind_;
-  Vector<std::uint32_t> order_;  // after the step `from_`
+  Vector<std::uint32_t> order_;  // order after the step `from_`
   Vector<OrderAfter::Place> place_;
   CrossingSort scratch_;
-  std::size_t most_;
+  std::size_t most_;  // maximum number of exchanges in a window
   double from_;
   double last_from_ = 0.0;
   double width_ = 0.0;
   std::size_t n_exchanges_ = 0;
-  bool is_sparse_ = true;  // whether the last window had far fewer crossings than wanted
+  bool is_sparse_ = true;  // whether the last window had far fewer crossings than the target
 
   // Widen the window at least to the median of the next crossings of neighbors.
   void reach_neighbors() {
@@ -239,7 +240,7 @@ class Windows {
   }
 
   // Sort by insertion into the order after the window; every exchange is a crossing. Returns the
-  // number of lines placed before the window was full.
+  // number of lines placed before the window is full.
   std::size_t collect(Window& window) {
     const OrderAfter order_after(lines_, window.to);
     window.crossings.clear();
@@ -263,7 +264,7 @@ class Windows {
     return order_.size();
   }
 
-  // Merge-sort into the order after the window, and only count the crossings.
+  // Merge-sort into the order after the window, and count the crossings without listing them.
   void cross_densely(Window& window) {
     const OrderAfter order_after(lines_, window.to);
     window.crossings.clear();
