@@ -27,7 +27,7 @@ class BruteForce {
     Int aum_intercept{};  // AUM = intercept + s * slope
     Int aum_slope{};
     Int doubled_auc{};           // twice the sum over pairs
-    std::size_t n_converging{};  // number of neighbors that will meet
+    std::size_t n_converging{};  // number of pairs of neighbors that will meet
   };
 
   // Pairs of lines that meet at one exact step.
@@ -78,7 +78,7 @@ class BruteForce {
 
   int slope_sign(std::size_t stretch) const { return sign_of(stretch_[stretch].aum_slope); }
 
-  // AUM on a stretch, at a float64 step or at a point, as a fraction of any length.
+  // AUM on a stretch, at a float64 step or at a point, as an exact fraction.
   ExactValue exact_aum(const Stretch& at, double step) const {
     const Digits s = digits_of(step);
     ExactValue value{Wide(at.aum_intercept), intercept_exponent_, divisor_};
@@ -106,7 +106,7 @@ class BruteForce {
   long double aum_doubt(const Stretch& at, double step) const {
     const long double first = scaled(at.aum_intercept, intercept_exponent_ + jump_exponent_);
     const long double second = static_cast<long double>(step) * slope(at);
-    // `rounded` keeps 64 digits, also where a long double has more.
+    // `rounded` keeps 64 binary digits, even if a long double has more.
     constexpr long double unit = std::max(std::numeric_limits<long double>::epsilon(), 0x1p-63L);
     return 8.0L * unit * (std::fabs(first / divisor_) + std::fabs(second));
   }
@@ -118,7 +118,7 @@ class BruteForce {
   struct ExactLine {
     Int intercept, slope, fp, tp;
   };
-  std::vector<ExactLine> line_;  // distinct, in their order before all points
+  std::vector<ExactLine> line_;  // distinct lines, in their order before all points
   int intercept_exponent_ = 0, slope_exponent_ = 0, jump_exponent_ = 0;
   Int total_fp_{}, total_tp_{};
   double divisor_;

@@ -20,7 +20,7 @@ class BestCheck {
 
   // The first minimum, which for monotone errors is the global one, at a float64 step. The best of
   // the float64 steps next to it must be returned, with AUM at exactly that step. AUM of
-  // non-monotone errors may decrease without bound.
+  // non-monotone errors may decrease at all steps.
   void best_aum_step(double max_step) {
     call_ = [&] { return "best_aum_step(lines" + limit_text(max_step) + ")"; };
     const Best got = core_.best_aum_step(max_step);
@@ -102,7 +102,7 @@ class BestCheck {
                     expected_.aum_text(got.step));
   }
 
-  // Sign of the exact difference.
+  // Sign of the exact difference AUM(step) - AUM(other).
   int compare_aum(double step, double other) const {
     const auto& at = truth_.stretch(truth_.locate(step).stretch);
     const auto& there = truth_.stretch(truth_.locate(other).stretch);
@@ -166,7 +166,7 @@ class BestCheck {
     check_plateau(areas, domain, at, there, got);
   }
 
-  // Compare with the largest AUC over all float64 steps in the domain, for the lines as given.
+  // The largest AUC over all float64 steps in the domain.
   template <class Areas>
   auto largest_auc(const Areas& areas, Domain domain) const {
     auto best = areas.at(truth_.locate(0.0));

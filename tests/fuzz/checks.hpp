@@ -1,4 +1,4 @@
-// All checks of one problem: every search, with random arguments.
+// All checks of one problem: every search is called with random arguments.
 #pragma once
 
 #include "check_best.hpp"
@@ -10,7 +10,8 @@ namespace fuzz {
 
 namespace detail {
 
-// With more lines, only the paths are checked, because brute force over all pairs is slow.
+// With more lines, only the paths and the best AUM step are checked, because the other checks are
+// slow.
 constexpr std::size_t few_lines = 9;
 
 // Half of the problems have no limit. Otherwise it is at a crossing, next to one, or anywhere.
@@ -68,7 +69,7 @@ void check_with(const Problem& problem, Random& random, Report& report) {
   if (random.one_in(4)) check_aum_and_auc(problem, expected, report);
   if (random.one_in(16)) check_derivatives<Int>(problem, report);
   if (!problem.is_monotone() || !core.holds_shares(2)) return;
-  // These checks take twice as long as all others together.
+  // The checks of partial AUC take twice as long as all others together.
   if (problem.family != "borders" && !random.one_in(40)) return;
   const PartialRates rates = draw_rates(core, random);
   const auto check_part = [&]<class Number>(const PartialAreas<Int, Number>& areas) {
@@ -85,7 +86,7 @@ void check_with(const Problem& problem, Random& random, Report& report) {
 
 inline void check(Problem problem, Random& random, Report& report) {
   // The package rejects jumps that would be rounded by more than their last digits.
-  problem = CoreUnderTest::as_taken(std::move(problem));
+  problem = CoreUnderTest::with_core_jumps(std::move(problem));
   report.begin(problem);
   if (is_narrow(problem))
     detail::check_with<Narrow>(problem, random, report);

@@ -1,5 +1,5 @@
 // Adapter of the core for the checker. No other file depends on the types of the core. A problem is
-// passed on in the same way as by the Python package: jumps are whole numbers of a unit, and
+// passed on in the same way as by the Python package: jumps are integer multiples of a unit, and
 // thresholds whose products would underflow are scaled up by a power of two.
 #pragma once
 
@@ -52,9 +52,9 @@ class CoreUnderTest {
     lines_ = rocpath::distinct_lines(arrays());
   }
 
-  // The problem with the jumps that the core uses. Their sum as a whole number of a unit has up to
-  // 61 bits, to which jumps with a large dynamic range are rounded.
-  static Problem as_taken(Problem problem) {
+  // The problem with the jumps that the core uses. In integer multiples of a unit, their sum has up
+  // to 61 bits, to which jumps with a large dynamic range are rounded.
+  static Problem with_core_jumps(Problem problem) {
     const auto round = [](std::vector<double>& jump) {
       const rocpath::WholeNumbers whole = rocpath::in_units(jump);
       for (std::size_t k = 0; k < jump.size(); ++k)
@@ -110,7 +110,7 @@ class CoreUnderTest {
     return {best.step, best.interval.low, best.interval.high, best.value, best.bound};
   }
 
-  // The following three functions use the thresholds at step 0.
+  // AUM, AUC and derivatives at step 0.
   static double aum(const Problem& problem) { return At(problem).aum(); }
   static double auc(const Problem& problem) { return At(problem).auc(); }
   static Derivatives aum_derivatives(const Problem& problem) { return At(problem).derivatives(); }
@@ -144,7 +144,7 @@ class CoreUnderTest {
       for (double& x : *values) x /= unit_;
   }
 
-  // Breakpoints whose examples all predict zero, so that thresholds are not rounded.
+  // Breakpoints of examples whose predictions are zero, so that thresholds are not rounded.
   class At {
    public:
     explicit At(const Problem& problem)

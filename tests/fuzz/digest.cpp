@@ -101,8 +101,8 @@ double bell(Random& random) {
   return sum - 2.0;
 }
 
-// One label in ten is positive, and the predictions of positives are larger and increase with the
-// step.
+// One label in ten is positive. Predictions of positives are larger on average, and increase with
+// the step.
 Problem labeled_lines(std::size_t n) {
   Random random(n);
   Problem problem;

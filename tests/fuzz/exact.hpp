@@ -1,7 +1,8 @@
-// Exact numbers for the checker, independent of those of the core. The doubles of an array are
-// whole numbers times a common power of two. If the whole numbers fit, they are stored as 128-bit
-// integers (`Narrow`), and products of two of them are compared in 256 bits; otherwise they are
-// integers of any length (`Wide`). Only functions documented as rounding do so.
+// Exact numbers for the checker, independent of those of the core.
+//
+// The doubles of an array are integers times a common power of two. If these fit, they are stored
+// as 128-bit integers (`Narrow`), and products of two of them are compared in 256 bits; otherwise
+// they are integers of any length (`Wide`). Only functions that are documented to round do so.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +25,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double largest = std::numeric_limits<double>::max();
 constexpr double tiny = std::numeric_limits<double>::denorm_min();
 
-// A finite double as digits * 2^exponent, where the next larger size has digits + 1.
+// A finite double as digits * 2^exponent, where the next larger absolute value has digits + 1.
 struct Digits {
   std::int64_t digits;
   int exponent;
@@ -55,7 +56,7 @@ inline int sign_of(const Wide& x) { return x.sign(); }
 
 namespace detail {
 
-// Size of a product of two 128-bit numbers.
+// Absolute value of a product of two 128-bit numbers.
 struct Product {
   Unsigned128 high;
   Unsigned128 low;
@@ -217,7 +218,7 @@ struct BitRange {
   int width() const { return high < low ? 0 : high - low; }
 };
 
-// x / 2^exponent. Requires: that is a whole number.
+// x / 2^exponent. Requires: the result is an integer.
 template <class Int>
 Int whole(double x, int exponent) {
   const Digits digits = digits_of(x);
@@ -227,7 +228,7 @@ Int whole(double x, int exponent) {
   return Int(digits.digits) * (Int(1) << shift);
 }
 
-// numerator * 2^exponent / (divisor * denominator), of any length.
+// numerator * 2^exponent / (divisor * denominator), in integers of any length.
 struct ExactValue {
   Wide numerator;
   int exponent = 0;
@@ -260,7 +261,8 @@ struct ExactValue {
     }
     return difference.sign();
   }
-  // Whether a float64 is not below, or not above, up to its last two digits and denormal units.
+  // Whether the value is at most, or at least, a float64, with tolerance for its last digits and
+  // for denormal units.
   bool is_at_most(double got) const {
     return compare(got, sign() < 0 ? 0x1p-50 : -0x1p-50, -16.0 * tiny) >= 0;
   }

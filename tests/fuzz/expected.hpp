@@ -57,7 +57,7 @@ class Expected {
     return truth_.exact_aum(truth_.stretch(truth_.locate(step).stretch), step);
   }
 
-  // Whether a result is AUM of the real lines at this float64 step.
+  // Whether a result is AUM at this float64 step.
   bool is_aum(double got, double step) const {
     if (std::isnan(got) || (is_monotone_ && got < 0.0)) return false;
     const Stretch& at = truth_.stretch(truth_.locate(step).stretch);
@@ -103,7 +103,7 @@ class Expected {
 
   std::string aum_text(double step) const {
     const auto& at = truth_.stretch(truth_.locate(step).stretch);
-    return text(static_cast<double>(truth_.aum(at, step))) + " or so at " + text(step);
+    return "about " + text(static_cast<double>(truth_.aum(at, step))) + " at step " + text(step);
   }
   std::string slope_text(const Stretch& at) const {
     return text(static_cast<double>(truth_.slope(at)));

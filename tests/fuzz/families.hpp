@@ -35,7 +35,7 @@ inline void grid_lines(Problem& problem, Random& random, std::size_t n) {
   while (problem.size() < n) add_grid_line(problem, random, reach);
 }
 
-// The number of lines: usually 2 to 9, and sometimes up to 60, for the sweep and the path.
+// The number of lines: usually 2 to 9, and sometimes up to 60, for the paths and the best AUM step.
 inline std::size_t draw_size(Random& random) {
   if (random.one_in(400)) return static_cast<std::size_t>(random.from(10, 60));
   return static_cast<std::size_t>(random.from(2, 9));
@@ -233,7 +233,7 @@ inline void magnitudes(Problem& problem, Random& random) {
   some_jumps(problem, random);
 }
 
-// Computed by multiplication, so that all platforms have the same digits.
+// A product of tens, because std::pow may return other digits on other platforms.
 inline double power_of_ten(std::int64_t exponent) {
   double power = 1.0;
   for (std::int64_t k = std::abs(exponent); k > 0; --k)
@@ -251,7 +251,7 @@ inline void all_magnitudes(Problem& problem, Random& random) {
   some_jumps(problem, random);
 }
 
-// One line, sometimes two, far beyond the others, as codes for missing values are: 1e8 to 3.4e38.
+// One or two lines far beyond the others, like codes for missing values: 1e8 to 3.4e38.
 inline void outliers(Problem& problem, Random& random) {
   grid_lines(problem, random, draw_size(random));
   if (random.one_in(3)) divide(problem, static_cast<double>(random.from(3, 10)));
@@ -265,8 +265,8 @@ inline void outliers(Problem& problem, Random& random) {
   some_jumps(problem, random);
 }
 
-// A model of one feature in thirds or tenths whose weight passes zero. All lines would meet there
-// without the rounding of two products.
+// A model of one feature in thirds or tenths whose weight passes zero. Without the rounding of two
+// products, all lines would meet there.
 inline void slivers(Problem& problem, Random& random) {
   const std::size_t n = draw_size(random);
   const double unit = random.one_in(2) ? 3.0 : 10.0;
@@ -314,7 +314,7 @@ inline void wild_weights(Problem& problem, Random& random) {
   }
 }
 
-// Few places for many labels, so that a line has both classes and a border cuts it or its ties.
+// Few distinct lines, so that a line has labels of both classes and a border cuts it or its ties.
 inline void borders(Problem& problem, Random& random) {
   const auto n = static_cast<std::size_t>(random.from(4, 9));
   const std::int64_t reach = random.from(1, 2);
@@ -322,7 +322,7 @@ inline void borders(Problem& problem, Random& random) {
   random.one_in(2) ? count_jumps(problem, random) : weighted_jumps(problem, random);
 }
 
-// Many lines in few places, so that the searches split their ranges.
+// Many lines close together, so that the searches split their ranges.
 inline void crowds(Problem& problem, Random& random) {
   const auto n = static_cast<std::size_t>(random.from(49, 120));
   if (random.one_in(2)) {

@@ -71,7 +71,7 @@ inline void weighted_jumps(Problem& problem, Random& random) {
   }
 }
 
-// Jumps of any sign, with sums of the right sign.
+// Jumps of any sign, with a positive sum of FP and a negative sum of FN.
 inline void wild_jumps(Problem& problem, Random& random) {
   const double divisor = random.one_in(4) ? 10.0 : 1.0;
   for (auto* jump : {&problem.fp_diff, &problem.fn_diff}) {
@@ -95,8 +95,8 @@ inline void some_jumps(Problem& problem, Random& random) {
   kind[static_cast<std::size_t>(random.from(0, 4))](problem, random);
 }
 
-// Error functions of an example, never negative: FP from 0 to some number, FN from some number to
-// 0, not monotone in between.
+// Non-negative error functions of every example, which need not be monotone: FP begins with 0, and
+// FN ends with 0.
 inline void changepoint_jumps(Problem& problem, Random& random, double fp_unit, double fn_unit) {
   const std::size_t n = problem.size();
   problem.fp_diff.assign(n, 0.0);

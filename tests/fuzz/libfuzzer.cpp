@@ -1,5 +1,5 @@
-// Target for libFuzzer: interprets arbitrary bytes as lines or a sequence, and checks that all
-// calls terminate without undefined behavior.
+// Target for libFuzzer: interpret arbitrary bytes as lines or a sequence, and check that all calls
+// terminate without undefined behavior.
 //
 // Only properties that need no expected values are checked: order of steps, finite numbers, bounds.
 #include <array>

@@ -39,7 +39,8 @@ constexpr const char* usage =
   std::exit(2);
 }
 
-// Without the check, a number of more than 64 bits would be replaced by the largest one.
+// An integer from 0 to 2^64 - 1. Without the check of errno, larger numbers would become the
+// largest one.
 std::uint64_t whole_number(const std::string& name, const char* value) {
   char* end = nullptr;
   errno = 0;
@@ -82,7 +83,7 @@ const fuzz::Family& family_of(const std::string& name, fuzz::Random& random) {
     if (name.empty() ? place < family.share : name == family.name) return family;
     place -= family.share;
   }
-  explain("no family is called " + name + ".");
+  explain("unknown family " + name + ".");
 }
 
 volatile std::uint64_t current_seed = 0;
@@ -94,7 +95,7 @@ void stop_hanging(int) {
   std::array<char, 96> message;
   const int length =
       std::snprintf(message.data(), message.size(),
-                    "FAILED: no end within a minute, at or after seed %llu\n0 passed, 1 failed\n",
+                    "FAILED: timeout after one minute, at or after seed %llu\n0 passed, 1 failed\n",
                     static_cast<unsigned long long>(current_seed));
   if (write(STDOUT_FILENO, message.data(), static_cast<std::size_t>(length)) < 0) _exit(2);
   _exit(1);
@@ -106,8 +107,8 @@ void stop_hanging(int) {
 int main(int argc, char** argv) {
   const Options options = parse(argc, argv);
 #if defined(__GLIBC__)
-  mallopt(M_MXFAST,
-          0);  // the core allocates many small blocks at once, for which fast bins are slower
+  // The core allocates many small blocks at once, for which fast bins are slower.
+  mallopt(M_MXFAST, 0);
 #endif
   for (const int request : {SIGINT, SIGTERM}) std::signal(request, [](int) { is_interrupted = 1; });
 #ifdef ROCPATH_HAS_ALARM
@@ -133,7 +134,7 @@ int main(int argc, char** argv) {
   }
   // CPU time is used, so that other processes do not affect the result.
   const double minutes = static_cast<double>(std::clock()) / CLOCKS_PER_SEC / 60.0;
-  std::printf("seed %llu, %.2f million problems a minute of one core\n",
+  std::printf("seed %llu, %.2f million problems per minute of CPU time\n",
               static_cast<unsigned long long>(options.seed),
               static_cast<double>(report.n_problems()) / 1e6 / minutes);
   report.print_summary();

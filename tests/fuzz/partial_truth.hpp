@@ -38,7 +38,7 @@ struct Area {
   friend bool operator>(const Area& a, const Area& b) { return a.compare(b) > 0; }
 };
 
-// The core rounds the area of a tie that a border cuts to a unit of less than this.
+// The core rounds the area of a tie that a border cuts to multiples of a unit smaller than this.
 constexpr long double partial_unit = 0x1p-112L;
 
 inline bool is_near_area(double got, long double value) {
@@ -132,10 +132,10 @@ class PartialAreas {
  private:
   const BruteForce<Int>& truth_;
   PartialRates rates_;
-  // Jumps multiplied by the denominator of the rates, so that the borders are whole numbers too.
+  // Jumps multiplied by the denominator of the rates, so that the borders are integers too.
   std::vector<Number> fp_, tp_;
   Number right_, bottom_, doubled_perfect_;
-  std::vector<std::vector<std::size_t>> ranks_;  // of the lines on every stretch
+  std::vector<std::vector<std::size_t>> ranks_;  // ranks of the lines on every stretch
   std::vector<Area<Number>> stretch_, point_;
 
   // Add the area between the borders below the straight segment from (x, y) to (x + dx, y + dy). It
@@ -152,7 +152,7 @@ class PartialAreas {
       return;
     }
     if (!is_cut) return area.add((y + dy - bottom_) * (y + dy - bottom_) * dx, dy);
-    const Number height = (y - bottom_) * dx + width * dy;  // at the right border, times dx
+    const Number height = (y - bottom_) * dx + width * dy;  // height at the right border, times dx
     if (height > 0) area.add(height * height, dx * dy);
   }
 };

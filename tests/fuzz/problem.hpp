@@ -14,7 +14,7 @@ struct Problem {
   std::uint64_t seed = 0;
   std::vector<double> intercept, slope, fp_diff, fn_diff;
   std::vector<std::int64_t> example;  // the example of each line
-  double divisor = 1.0;  // of all jumps, since rates such as 1/3 are not float64 numbers
+  double divisor = 1.0;  // divisor of all jumps, since rates such as 1/3 are not float64 numbers
 
   std::size_t size() const { return intercept.size(); }
   bool is_monotone() const {
@@ -37,7 +37,8 @@ std::string text_list(const Values& values) {
   return "[" + list + "]";
 }
 
-// Rates are determined by the labels, and predictions and their direction are the negative lines.
+// Labels determine the rates. Predictions and their direction are the negative intercepts and
+// slopes.
 inline std::string rates_as_python(const Problem& problem) {
   std::vector<double> label, prediction, direction;
   for (std::size_t k = 0; k < problem.size(); ++k) {

@@ -1,4 +1,4 @@
-// Counts passed and failed problems, and prints failures with the options that reproduce them.
+// Count passed and failed problems, and print failures with the options that reproduce them.
 #pragma once
 
 #include <cstdio>
@@ -28,7 +28,7 @@ class Report {
     std::uint64_t& n_same = n_failures_[{std::string(problem_->family), what}];
     if (++n_same > n_shown_) return;
     std::printf("FAILED %s: %s\n", std::string(problem_->family).c_str(), what.c_str());
-    std::printf("  again:    --family %s --seed %llu --problems 1\n",
+    std::printf("  options:  --family %s --seed %llu --problems 1\n",
                 std::string(problem_->family).c_str(),
                 static_cast<unsigned long long>(problem_->seed));
     std::printf("  lines = %s\n  call:     %s\n  expected: %s\n  got:      %s\n",

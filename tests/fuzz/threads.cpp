@@ -1,6 +1,6 @@
-// Run searches on several threads at once, to find data races with ThreadSanitizer. There are
-// enough lines that every search starts a thread too. The results of all callers, and of one that
-// must not start a thread, must be equal.
+// Run searches on several threads at once, to find data races with ThreadSanitizer. There are so
+// many lines that every search starts a thread too. The results of all callers must equal those of
+// one that may not start a thread.
 #include <cstdio>
 #include <thread>
 
@@ -56,6 +56,6 @@ int main() {
     for (std::thread& caller : callers) caller.join();
     for (const Answers& one : found) n_wrong += !(one == expected);
   }
-  std::printf("%zu answers differ\n", n_wrong);
+  std::printf("%zu results differ\n", n_wrong);
   return n_wrong == 0 ? 0 : 1;
 }
