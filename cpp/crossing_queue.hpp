@@ -14,8 +14,8 @@ namespace rocpath {
 template <class Expect>
 class CrossingQueue {
  public:
-  // Before rows are applied, expect(begin, end) is called with upper bounds on the first index and
-  // the end of their indices, possibly on another thread.
+  // Before the rows of a window are applied, expect(begin, end) is called, possibly on another
+  // thread. The index of the first row is at most `begin`, and that of the last row at most `end`.
   CrossingQueue(const ErrorLines& lines, double last_step, std::uint64_t max_crossings,
                 bool may_stop_early, Expect expect)
       : n_lines_(lines.size()),

@@ -1,4 +1,4 @@
-// Optimal partitioning for one penalty, without constraint, labels or a minimum segment length:
+// Optimal partitioning for one penalty, without a constraint, labels or a minimum segment length:
 // functional pruning (FPOP; Maidstone et al. 2017) with a single cost function.
 //
 // The smallest cost of the data so far is a function of the mean mu of the last segment, in pieces

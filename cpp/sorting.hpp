@@ -24,8 +24,8 @@ struct SortBuffers {
   Vector<Item> sorted;
 };
 
-// Permutation that sorts `key`, with equal keys in input order. Each key is mapped to a place of 32
-// bits between the smallest and the largest key. A radix sort by place leaves little work for a
+// Permutation that sorts `key`, with equal keys in input order. Each key is mapped to a 32-bit
+// place between the smallest and the largest key. A radix sort by place leaves little work for a
 // comparison sort. Requires: no NaN.
 inline Vector<std::uint32_t> sorted_order(std::span<const double> key, SortBuffers& buffers,
                                           Vector<std::uint32_t> order = {}) {
@@ -77,7 +77,7 @@ inline Vector<std::uint32_t> sorted_order(std::span<const double> key, SortBuffe
   return order;
 }
 
-// Sort numbers. They are mapped to places of 22 bits between the smallest and the largest number. A
+// Sort numbers. They are mapped to 22-bit places between the smallest and the largest number. A
 // radix sort by place is followed by an insertion sort, since few numbers share a place, or by a
 // comparison sort where many do. This takes half the time of `sorted_order`. Requires: no NaN, and
 // a buffer that is not shorter than the numbers.

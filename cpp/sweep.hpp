@@ -54,8 +54,8 @@ class StopRule {
 // reached. Returns the step up to which the rows are complete: infinity if no lines cross after the
 // last row. Requires: at least one line, positive total FP and TP, max_step >= 0.
 //
-// Before rows are emitted, expect(begin, end) is called with upper bounds on their indices,
-// possibly on another thread while rows before `begin` are emitted.
+// Before some rows are emitted, expect(begin, end) is called with upper bounds on the indices of
+// the first and the last of them, possibly on another thread while earlier rows are emitted.
 template <class Emit, class Expect = decltype([](std::uint64_t, std::uint64_t) {})>
 double sweep(const ErrorLines& lines, const Limits& limits, const Interrupt& interrupt, Emit&& emit,
              Expect expect = {}) {

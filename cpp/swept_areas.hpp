@@ -110,7 +110,8 @@ class SweptAreas {
   // Number of pairs of neighbors that will cross at a later step: the size of the paper's queue.
   std::size_t n_converging() const { return order_.n_converging(); }
   bool is_monotone() const { return is_monotone_; }
-  bool has_auc_decreased() const { return has_auc_decreased_; }  // at the last row
+  // Whether AUC decreased at the last row.
+  bool has_auc_decreased() const { return has_auc_decreased_; }
 
  private:
   const ErrorLines& lines_;

@@ -169,8 +169,8 @@ class Windows {
   // The order after the last window.
   std::span<const std::uint32_t> order() const { return order_; }
 
-  // The window from the end of the last one to at most `max_step`, with about `target` crossings,
-  // unsorted. The memory of `window` is reused.
+  // Find the next window, from the end of the last one to at most `max_step`, with about `target`
+  // crossings, which are not sorted. The memory of `window` is reused.
   void next(std::uint64_t target, double max_step, Window& window) {
     window.n_dense_swaps = 0;
     // The last window predicts how dense the crossings are.
@@ -191,8 +191,8 @@ class Windows {
         cross_densely(window);
         break;
       }
-      // Too many crossings. The lines placed so far predict their number if they are spread evenly.
-      // After a sparse window they are not, and halving finds where they begin.
+      // There are too many crossings. The lines placed so far predict their number if they are
+      // spread evenly. After a sparse window they are not, and halving finds where they begin.
       const double expected = static_cast<double>(most_) * static_cast<double>(order_.size()) /
                               static_cast<double>(std::max<std::size_t>(n_placed, 1));
       const double ratio = is_sparse_ ? 0.5 : std::min(static_cast<double>(target) / expected, 0.5);
