@@ -151,7 +151,7 @@ def test_a_shuffle_by_group_has_one_task_per_bucket(monkeypatch):
     negative_zero = da.where(lazy[2] == 0, -lazy[2], lazy[2])
     got = auc_interval(*lazy[:2], groups=da.concatenate((lazy[2][:100], negative_zero[100:])))
     check_equal(got, rp.auc_interval(y, score, groups=group))
-    # There are two shuffles, each with one bucket: without a client there is one worker,
+    # There are two shuffles, each with one bucket: without a client, there is one worker,
     # and 200 rows fit into one bucket.
     assert n_pieces == [1, 1]
 

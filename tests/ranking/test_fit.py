@@ -152,7 +152,7 @@ def test_models_with_many_columns_are_solved_in_the_row_space(form):
     models = [InitialModel("logistic", is_balanced=False, is_clipped=False, l2=0.1)]
     bound, scale = np.full(250, np.inf), np.ones(250)
     (coef,) = fit_initial_models(rows, models, bound, scale)
-    # scikit-learn solves for all columns; its C is one over l2 times the number of rows.
+    # scikit-learn solves for all columns, with C = 1 / (l2 * n_rows).
     known = LogisticRegression(C=1 / (0.1 * 30), tol=1e-9, max_iter=2000).fit(X, y)
     np.testing.assert_allclose(coef, known.coef_[0], atol=1e-4)
 
@@ -214,8 +214,8 @@ def test_the_coef_of_a_column_with_tiny_values_is_finite(size):
 
 
 def test_models_are_evaluated_within_folds():
-    # By hand: model 0 ranks the only pair of fold 0 correctly, and one of four pairs of
-    # fold 1 incorrectly; model 1 ranks every pair incorrectly. Fold 1 has higher scores.
+    # Model 0 ranks the only pair of fold 0 correctly, and one of four pairs of fold 1
+    # incorrectly; model 1 ranks every pair incorrectly. Fold 1 has higher scores.
     y = np.array([False, True, False, True, False, True])
     fold = np.array([0, 0, 1, 1, 1, 1])
     score = np.array([[0.0, 1], [1, 0], [5, 1], [4, 0], [2, 1], [6, 0]])

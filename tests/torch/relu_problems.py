@@ -168,7 +168,7 @@ def bound_violation(problem, best, metric, max_step):
     """Return the first step that contradicts the certificate, or None.
 
     - The bound on AUM along a hidden layer holds for exact predictions.
-    - Other bounds hold for the float64 lines between kinks. In a hidden layer these differ
+    - Other bounds hold for the float64 lines between kinks. In a hidden layer, these differ
       from the exact predictions by at most their errors.
     - At a kink, the bound on AUC holds for pairs that are further apart than their errors.
     """

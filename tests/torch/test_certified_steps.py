@@ -1,4 +1,4 @@
-"""Certified steps for layers of ReLU networks, against exact arithmetic."""
+"""Certified steps for layers of ReLU networks, compared with exact arithmetic."""
 
 import itertools
 import math

@@ -86,7 +86,7 @@ def test_aum_of_several_labels_equals_the_core(batch, margin):
 
 
 def test_rows_with_negligible_weights_do_not_change_aum():
-    # By hand: the two heavy rows are in the wrong order, at distance 3; the others are negligible.
+    # The two heavy rows are in the wrong order, at distance 3; the others are negligible.
     scores, target = [0.0, 1.0, 2.0, -1.0], torch.tensor([1, 0, 0, 1])
     weight = torch.tensor([1e-30, 1e-30, 1.0, 1.0], dtype=torch.float64)
     for columns in (1, 2):
@@ -137,9 +137,9 @@ def test_aum_of_many_rows_equals_the_core(kind):
 
 
 def test_the_gradient_at_the_level_equals_a_hand_calculation():
-    # By hand: positives at 0 and 2, a negative at 1, without margin. Thresholds are
-    # 0, -1 and -2. From below, FP and FN are (0, 1), (0, 1/2), (1, 1/2), (1, 0), so
-    # min(FP, FN) is 0, 0, 1/2, 0: AUM 1/2, and the gradient its change at each line.
+    # Positives are at 0 and 2 and a negative is at 1, without a margin, so thresholds are 0,
+    # -2 and -1. From below, FP and FN are (0, 1), (0, 1/2), (1, 1/2) and (1, 0), so
+    # min(FP, FN) is 0, 0, 1/2 and 0. AUM is 1/2, and the gradient is its change at each line.
     value, gradient = value_and_gradient(
         rt.aum_loss, [0.0, 1.0, 2.0], torch.tensor([1, 0, 1]), margin=0.0
     )

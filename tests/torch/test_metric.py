@@ -297,7 +297,7 @@ def test_two_processes_compute_the_auc_of_all_rows(block):
         exact, bound, n_kept, in_buckets, _ = printed
         assert float(exact) == area
         assert float(bound) == pytest.approx(low, rel=1e-12)
-        # Afterwards each process has its own rows again.
+        # Afterwards, each process has its own rows again.
         assert int(n_kept) == (200 if rank == 0 else 101)
         assert float(in_buckets) == pytest.approx(area, abs=1e-3)
 
