@@ -15,7 +15,7 @@ demo: $(VENV)/installed
 
 # The first line compiles a changed core before several processes import it.
 test: $(VENV)/installed
-	$(BIN)/python -c "import rocpath"
+	$(BIN)/python -c "import rocpath._core"
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests --pyargs rocpath -m "not slow" -n $(TEST_PROCESSES) $(TEST_OPTIONS)
 
 test-slow: $(VENV)/installed
