@@ -1,4 +1,4 @@
-"""Files of tables: formats, encodings, leading zeros, and files that do not fit."""
+"""Table files: formats, encodings, leading zeros, and files too large for memory."""
 
 import gzip
 import zipfile
@@ -36,7 +36,7 @@ def test_binary_formats_are_read(tmp_path, extension):
 
 
 def write_workbook(path, **sheets):
-    """Write an Excel file of sheets with rows of text and numbers."""
+    """Write an Excel file whose sheets contain rows of text and numbers."""
     head = '<?xml version="1.0" encoding="UTF-8"?>'
     main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
     office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
@@ -92,7 +92,7 @@ def test_the_first_sheet_with_rows_is_read(tmp_path):
         rp.read_table(path)
 
 
-def test_text_in_another_encoding_is_read_if_it_is_named(tmp_path):
+def test_text_in_another_encoding_is_read_if_the_encoding_is_given(tmp_path):
     path = tmp_path / "t.csv"
     path.write_bytes("größe,y\n1,ä\n".encode("latin-1"))
     with pytest.raises(ValueError, match="specify its encoding, such as latin-1"):
@@ -102,7 +102,7 @@ def test_text_in_another_encoding_is_read_if_it_is_named(tmp_path):
         rp.read_table(path, encoding="no-such")
 
 
-def test_leading_zeros_survive_and_other_integers_stay_numbers(tmp_path):
+def test_leading_zeros_are_kept_and_other_integers_are_numbers(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("zip,n,share\n00501,10,0.5\n10001,20,0.7\n")
     table = rp.read_table(path)
@@ -112,11 +112,11 @@ def test_leading_zeros_survive_and_other_integers_stay_numbers(tmp_path):
     assert rp.read_table(path).rows() == [("00501", 10), ("10001", 20)]
 
 
-def test_error_states_both_sizes_of_a_compressed_file_that_does_not_fit(tmp_path, monkeypatch):
+def test_errors_state_the_sizes_of_files_that_do_not_fit_into_memory(tmp_path, monkeypatch):
     path = tmp_path / "t.csv.gz"
     path.write_bytes(gzip.compress(b"a,y\n" + b"0,1\n" * 5_000_000))
     monkeypatch.setattr(memory, "memory_limit", lambda: 40_000_000)
-    message = r"has 0\.0 MB packed and unpacks to more than 10 MB"
+    message = r"has 0\.0 MB compressed and more than 10 MB decompressed"
     with pytest.raises(MemoryError, match=message):
         rp.read_table(path)
     plain = tmp_path / "t.csv"
@@ -125,13 +125,13 @@ def test_error_states_both_sizes_of_a_compressed_file_that_does_not_fit(tmp_path
         rp.read_table(plain)
 
 
-def test_several_packed_streams_are_one_file(tmp_path):
+def test_concatenated_gzip_streams_are_one_file(tmp_path):
     path = tmp_path / "t.csv.gz"
     path.write_bytes(gzip.compress(b"a,y\n1,2\n") + gzip.compress(b"3,4\n") + b"\0\0")
     assert rp.read_table(path).rows() == [(1, 2), (3, 4)]
 
 
-def test_header_of_a_million_columns_is_rejected(tmp_path):
+def test_a_header_with_too_many_columns_is_rejected(tmp_path):
     path = tmp_path / "t.csv"
     names = ",".join(f"c{k}" for k in range(200_001))
     path.write_text(f"{names}\n{names}\n")
@@ -162,7 +162,9 @@ def test_formulas_are_quoted_in_the_scores(tmp_path, capsys, fitted):
         (["predict", "{model}", "none.csv"], "'none.csv' does not exist"),
     ],
 )
-def test_names_are_checked_before_rows_are_read(monkeypatch, capsys, fitted, argv, message):
+def test_files_and_columns_are_checked_before_rows_are_read(
+    monkeypatch, capsys, fitted, argv, message
+):
     def read(*_, **__):
         raise AssertionError("the table was read")
 
@@ -171,7 +173,7 @@ def test_names_are_checked_before_rows_are_read(monkeypatch, capsys, fitted, arg
     assert message in fails(capsys, argv)
 
 
-def test_a_dangling_link_is_not_written_through(tmp_path, capsys, fitted):
+def test_output_through_a_dangling_link_is_rejected(tmp_path, capsys, fitted):
     out = tmp_path / "link"
     out.symlink_to(tmp_path / "nowhere")
     argv = ["fit", fitted[1], "--label", "y", "--out", str(out)]

@@ -28,7 +28,7 @@ def customers(n_groups=60, seed=0):
     y = (rng.random(n_groups) < 0.4)[customer]
     frame = pd.DataFrame(
         {
-            # It identifies the customer, but not the label of another one.
+            # Income identifies a customer, but does not predict the labels of others.
             "income": rng.normal(size=n_groups)[customer],
             "size": rng.normal(size=customer.size) + 0.5 * y,
             "color": rng.choice(["red", "green", None], customer.size),
@@ -80,7 +80,7 @@ def test_clones_are_refitted_by_cross_val_score():
     assert scores.mean() < 0.65
 
 
-def test_groups_are_kept_together_and_given_to_every_statistic():
+def test_groups_are_kept_together_and_used_in_standard_errors():
     _, _, customer = customers()
     by_row, by_group = fitted(), fitted(groups=customer)
     folds = by_group.fit_.held_out.fold
@@ -92,7 +92,7 @@ def test_groups_are_kept_together_and_given_to_every_statistic():
 
 
 @pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame])
-def test_columns_with_a_role_are_not_features_however_they_are_given(kind):
+def test_columns_with_a_role_are_not_features_if_given_by_name_or_value(kind):
     frame, y, customer = customers()
     columns = frame[["income", "size"]].assign(customer=customer, w=1.0, y=y.to_numpy())
     table = kind(columns.to_dict("list"))
@@ -102,7 +102,7 @@ def test_columns_with_a_role_are_not_features_however_they_are_given(kind):
     named = rp.TableClassifier(random_state=0)
     named.fit(table, "y", groups="customer", sample_weight="w")
     assert named.comparison_ == model.comparison_
-    # Other values under the name of a column do not make it a role; constants are dropped.
+    # A column is a feature if the role has its name but other values; constants are dropped.
     model.fit(table, table["y"], groups=pd.Series(customer // 2, name="customer"))
     assert model.feature_names_in_.tolist() == ["income", "size", "customer"]
 
@@ -114,13 +114,13 @@ def test_suspected_groups_are_in_the_headline_and_given_groups_are_not():
     assert [one.kind for one in model.warnings_] == ["groups"]
     files = model.to_files(title="t")
     headline = json.loads(files["metrics.json"])["headline"]
-    assert "Rows with the same 'customer' may not be independent" in headline
+    assert "Rows with the same 'customer' may be dependent" in headline
     grouped = rp.TableClassifier(random_state=0).fit(frame, y, groups="customer")
     assert grouped.warnings_ == []
     assert "customer" not in grouped.feature_names_in_
 
 
-def test_time_trains_on_the_past_and_names_the_period():
+def test_models_of_the_past_are_evaluated_on_a_named_period():
     model = fitted(time="since")
     held_out = model.fit_.held_out
     # Six windows of 50 rows; the first is used only for training.
@@ -139,7 +139,7 @@ def test_rows_of_weight_zero_do_not_matter():
     other[200:] = np.where(other[200:] == "yes", "no", "yes")
     changed = rp.TableClassifier(random_state=0)
     changed.fit(frame, other, sample_weight=weight)
-    # Folds are stratified by the labels of all rows; the final fit is the same.
+    # Folds are stratified by the labels of all rows, so only the final fit is similar.
     np.testing.assert_allclose(
         weighted.model_.pipeline[-1].coef_ / weighted.model_.pipeline[-1].coef_[0, 1],
         changed.model_.pipeline[-1].coef_ / changed.model_.pipeline[-1].coef_[0, 1],
@@ -234,7 +234,7 @@ def test_report_model_and_metrics_are_written(tmp_path):
     model.save(tmp_path / "model")
     loaded = rp.load_model(tmp_path / "model")
     np.testing.assert_array_equal(loaded.decision_function(frame), model.decision_function(frame))
-    # It has the parameters of the fit, and can be fitted again.
+    # The loaded model has the parameters of the fit, and can be fitted again.
     assert loaded.get_params()["random_state"] == 0
     assert clone(loaded).fit(frame, y).comparison_ is not None
     assert "<table>" in model.comparison_._repr_html_()
@@ -246,7 +246,7 @@ def test_errors_name_the_row_of_invalid_groups_and_weights():
     table = frame.assign(y=y, customer=pd.Series(customer, dtype=object), w=1.0)
     table.loc[7, "customer"], table.loc[3, "w"] = None, -2.0
     model = rp.TableClassifier(random_state=0)
-    with pytest.raises(ValueError, match="group column 'customer' has missing values in row 8"):
+    with pytest.raises(ValueError, match="group column 'customer' has a missing value in row 8"):
         model.fit(table, "y", groups="customer")
     with pytest.raises(ValueError, match=r"column 'w' must not be negative, got -2\.0 in row 4"):
         model.fit(table, "y", sample_weight="w")
@@ -351,7 +351,7 @@ def test_a_fast_fit_is_evaluated_by_its_inner_folds():
 @pytest.mark.parametrize("model", ["auto", "logistic"])
 def test_a_fast_fit_with_times_is_evaluated_forward_in_time(model):
     # The effect of x changes its sign in the middle: a model of the past ranks later rows
-    # the wrong way round, and one of all times ranks them at random.
+    # in reverse, and a model of the whole period ranks them at random.
     rng = np.random.default_rng(0)
     x, time = rng.normal(size=300), np.arange(300)
     y = np.where(time < 150, x, -x) + 0.1 * rng.normal(size=300) > 0

@@ -16,7 +16,7 @@ from rocpath.tables.labels import binary_label
 from rocpath.tables.text_formats import read_format
 from tests.cli.command_tables import fails, labeled_table, read, write
 
-DAY = 18_365  # the 13th of April 2020, counted from 1970
+DAY = 18_365  # April 13, 2020, in days since 1970
 
 
 def as_read(values, kind=None):
@@ -54,7 +54,7 @@ def test_ambiguous_dates_raise_with_a_remedy():
         ValueError, match=r"specify its type as 'date:%d/%m/%Y', 'date:%m/%d/%Y' or 'drop'"
     ):
         as_read(values)
-    # The 4th of March, 40 days before the 13th of April.
+    # March 4 is 40 days before April 13.
     assert as_read(values, "date:%m/%d/%Y").number[0] == DAY - 40
     # Dates that are the same in both formats are not ambiguous.
     assert as_read(["03/03/2020", "04/04/2020"]).number[1] == DAY - 9
@@ -76,7 +76,7 @@ def test_dates_in_files_are_parsed_only_if_the_year_is_first(tmp_path):
 
 
 def test_dates_in_mixed_formats_stay_text_without_affecting_other_columns(tmp_path):
-    # With a column of codes, for which the file is read a second time.
+    # In the column of codes, NA is a value.
     text = "day,at,land\n13.04.2020,2020-04-13 10:20,NA\n"
     text += "2020-04-14,2020-04-13 10:21:30,DE\n,,FR\n14.04.2020,,US\n"
     rows = read_table(write(tmp_path / "t.csv", text))
@@ -131,7 +131,7 @@ def test_given_types_are_used():
 
 @pytest.fixture(scope="module")
 def priced(tmp_path_factory):
-    """Fit a table with prices, one of them bad, dates and a code of digits."""
+    """Fit a table with prices, one of them unreadable, dates and a code of digits."""
     folder = tmp_path_factory.mktemp("priced")
     rows = labeled_table(60)
     price = [f"${1000 + 10 * k:,}.00" for k in range(60)]
@@ -167,7 +167,7 @@ def test_predict_reads_columns_as_fit_did(tmp_path, capsys, priced):
     rows.write_csv(table)
     assert main(["predict", model, table]) == 0
     assert capsys.readouterr().err == ""
-    # Here the 3rd of April could be the 4th of March; the model knows which.
+    # 03/04 could be April 3 or March 4; the model contains the format.
     rows = rows.with_columns(day=pl.lit("03/04/2020"))
     rows[:1].write_csv(table)
     assert main(["predict", model, table]) == 0
@@ -187,7 +187,7 @@ def test_predict_notes_values_far_outside_the_training_range(tmp_path, capsys, p
     rows.with_columns(price=price).write_csv(table)
     assert main(["predict", model, table]) == 0
     assert capsys.readouterr().err == (
-        "note: column 'price' has 1 values far outside the range of the training rows "
+        "note: column 'price' has 1 value far outside the range of the training rows "
         "(1000 to 1590), such as 9999 in row 60.\n"
     )
 
@@ -221,7 +221,7 @@ def test_na_is_a_value_among_two_letter_codes(tmp_path, capsys):
     assert "NA" in table["country"].unique()
     out = str(tmp_path / "model")
     assert main(["fit", name, "--label", "y", "--out", out, "--fast", "--quiet"]) == 0
-    # One row does not show that its NA is a code; the model does.
+    # A single row does not show that NA is a code, but the model contains the codes.
     capsys.readouterr()
     scores = {}
     for code in ("NA", "DE", ""):
@@ -232,7 +232,7 @@ def test_na_is_a_value_among_two_letter_codes(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("words", [["yes", "no", "NA"], ["A", "B", "NA"], ["1", "NA"]])
-def test_na_is_missing_elsewhere(tmp_path, words):
+def test_na_is_missing_in_other_columns(tmp_path, words):
     name = write(tmp_path / "t.csv", "\n".join(["a,b", *(f"{w},1" for w in words)]))
     assert read_table(name)["a"].null_count() == 1
 
@@ -272,7 +272,7 @@ def test_surrounding_spaces_are_ignored(tmp_path, capsys):
 @pytest.mark.parametrize("name", ["person id", "ssn", "PatientID", "customerId", "account_no"])
 def test_numbers_that_identify_people_are_dropped(name):
     rng = np.random.default_rng(0)
-    # One person in ten has two rows.
+    # One in ten persons has two rows.
     person = rng.choice(10**9, 100, replace=False)[np.r_[np.arange(100), np.arange(10)]]
     table = pl.DataFrame({name: person, "size": rng.normal(size=110)})
     features, audits = feature_columns(table, [], {})

@@ -1,4 +1,4 @@
-"""The comparison of models: DeLong's standard errors, groups, and the selection."""
+"""Comparison of models: DeLong's standard errors, groups and selection."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ def test_values_and_differences_are_means_over_the_folds():
     areas = [roc_auc_score(y[rows], other[rows]) for rows in folds]
     assert score.value == pytest.approx(np.mean(areas))
     assert score.difference == pytest.approx(np.mean([t.difference for t in tests]))
-    # Folds share no rows: variances add up, and the mean of two has half the error.
+    # Folds share no rows, so the variance of the mean is the sum of variances over 4.
     variance = sum(t.standard_error**2 for t in tests) / 4
     assert score.difference_standard_error == pytest.approx(np.sqrt(variance))
 
@@ -46,7 +46,8 @@ def test_copies_count_as_one_row():
     many = compare_models(copied, candidates=["m0"])
     for name in ("m0", "m1"):
         assert many[name].value == pytest.approx(one[name].value)
-        # The factors m / (m - 1) are those of rows by class, or of 30 rows of a fold.
+        # The factors m / (m - 1) are those of the rows of a class, or of the 30 distinct
+        # rows of a fold.
         assert many[name].standard_error == pytest.approx(one[name].standard_error, rel=0.04)
 
 
@@ -113,7 +114,7 @@ def test_partial_aucs_are_mean_true_positive_rates():
     assert comparison["m0"].value == pytest.approx(np.mean(areas))
 
 
-def test_one_positive_in_each_fold_has_the_variance_between_folds():
+def test_the_variance_of_single_positives_is_that_between_folds():
     # Positives beat 4, 2 and 3 of 4 negatives: the AUCs are 1, 1/2 and 3/4.
     y = np.tile([True, False, False, False, False], 3)
     score = np.concatenate([[won + 0.5, 0, 1, 2, 3] for won in (3, 1, 2)])
@@ -121,9 +122,9 @@ def test_one_positive_in_each_fold_has_the_variance_between_folds():
     held_out = CrossValidatedScores(np.arange(15), fold, {"m": score}, y, RowDesign())
     only = compare_models(held_out, candidates=["m"])["m"]
     assert only.value == pytest.approx(0.75)
-    # Mean of three: the sample variance 1/16 over 3 for the positives. Each negative's
-    # component is 0 or 1: none of 4 beat the first, 2 the second, 1 the third, with
-    # sample variances 0, 1/3 and 1/4, of means of 4 rows.
+    # The positives contribute the sample variance of the AUCs, 1/16, over 3. Of the four
+    # negatives of each fold, 0, 2 and 1 are above the positive: the sample variances of
+    # these indicators are 0, 1/3 and 1/4, and those of their means a quarter.
     variance = (1 / 16) / 3 + (0 + 1 / 3 + 1 / 4) / 4 / 9
     assert only.standard_error == pytest.approx(np.sqrt(variance))
 

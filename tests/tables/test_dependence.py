@@ -58,8 +58,8 @@ def test_the_number_of_known_rows_is_estimated_from_a_sample_of_hashes(monkeypat
     monkeypatch.setattr(dependence, "_MAX_HASHES", 1000)
     known = distinctive_hashes(frame[:4000], y[:4000])
     assert known.size == 1000
-    # A quarter of the hashes is kept. Of the 3,000 test rows about 375 of 1,500 known and
-    # 375 of 1,500 new ones are compared: three standard errors of the estimate are 165.
+    # A quarter of the hashes is kept, so about 375 of the 1,500 known test rows and 375 of
+    # the 1,500 new ones are compared: three standard errors of the estimate are 165.
     found = count_known_rows(frame[2500:5500], y[2500:5500], known)
     assert abs(found - 1500) < 165
 
@@ -85,11 +85,11 @@ def test_rows_of_a_repeated_table_are_copies():
         ("customer_id", np.arange(100) // 4, True),
         ("patient", [f"P{k // 3}" for k in range(100)], True),
         ("User ID", np.arange(100) // 2, True),
-        ("customer_id", np.arange(100), False),  # one row each
-        ("patient", np.arange(100) % 5, False),  # too few
+        ("customer_id", np.arange(100), False),  # one row per customer
+        ("patient", np.arange(100) % 5, False),  # too few patients
         ("patient_age", np.arange(100) // 4, False),
         ("paid", np.arange(100) // 4, False),
-        ("customer_id", np.arange(100) / 4, False),  # not codes
+        ("customer_id", np.arange(100) / 4, False),  # not integers
     ],
 )
 def test_columns_named_like_identifiers_that_repeat_are_suspected(name, values, expected):
@@ -112,7 +112,7 @@ def test_drifting_dates_are_listed():
         ([9999.0] * 4, (9999.0,)),
         ([-9999.0, -9999.0, -999.0, -999.0], (-9999.0, -999.0)),
         ([float(np.finfo(np.float32).max)], (float(np.finfo(np.float32).max),)),
-        ([-999.0], ()),  # once, it may be a value
+        ([-999.0], ()),  # a single one may be a value
         ([99.0] * 4, ()),  # an age
         ([450.0] * 4, ()),  # far away, but not a usual code
     ],

@@ -61,7 +61,7 @@ def test_groups_that_share_a_copy_are_one_unit():
     assert unit.tolist() == [0, 0, 0, 0, 1, 2]
 
 
-def test_windows_of_time_are_trained_on_the_past_only():
+def test_time_windows_are_evaluated_by_models_of_the_past():
     rng = np.random.default_rng(0)
     y, time = labels(600), rng.integers(0, 50, 600).astype(float)
     design = RowDesign(time=time).with_units()
@@ -76,7 +76,7 @@ def test_windows_of_time_are_trained_on_the_past_only():
 
 
 def test_windows_without_both_classes_are_extended():
-    # Positives occur only in the first and in the last quarter of the time.
+    # Positives occur only in the first and the last quarter of the period.
     time = np.arange(80.0)
     y = (time < 20) | (time >= 60)
     y[::3] = False
@@ -88,13 +88,13 @@ def test_windows_without_both_classes_are_extended():
 
 def test_the_first_training_window_is_extended_until_it_has_both_classes():
     time = np.arange(60.0)
-    y = (time > 25) & (time % 2 == 0)  # none in the first two windows of ten rows
+    y = (time > 25) & (time % 2 == 0)  # no positives in the first two windows of ten rows
     found = split_rows(y, RowDesign(time=time).with_units(), 5, 0)
     assert [fold.test.min() for fold in found] == [30, 40, 50]
     assert found[0].train.max() == 29
 
 
-def test_copies_of_later_rows_are_not_trained_on():
+def test_copies_of_held_out_rows_are_not_in_the_training_rows():
     time = np.arange(60.0)
     copy = np.concatenate((np.arange(30), np.arange(30)))
     design = RowDesign(time=time, copy=copy).with_units()

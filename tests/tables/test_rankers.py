@@ -1,4 +1,4 @@
-"""Models of tables: tuning, calibration, and how they are selected and saved."""
+"""Models of tables: tuning, calibration, selection and saving."""
 
 import json
 import os
@@ -46,14 +46,14 @@ def test_logistic_regression_selects_the_penalty_of_a_grid_search(weight):
     method = rankers.LOGISTIC if weight is None else rankers.BALANCED
     steps, held_out = rankers.fit_ranker(method, task)
     found = steps[-1][1]
-    # Log-odds of the inner folds: positives are as frequent as they predict.
+    # The log-odds of the inner folds predict the share of positives.
     assert (1 / (1 + np.exp(-held_out))).mean() == pytest.approx(y.mean(), abs=0.02)
     # Warm starts converge to slightly different solutions; near ties may differ.
     area = search.cv_results_["mean_test_score"]
     assert area[list(rankers._C).index(found.C)] > area.max() - 0.004
     assert area.max() > area[-1] + 0.02
     again = LogisticRegression(C=found.C, max_iter=1000, class_weight=weight).fit(X, y)
-    # The same ranking; its log-odds are rescaled on held-out rows.
+    # The ranking is the same; the log-odds are rescaled on held-out rows.
     lengths = [np.linalg.norm(model.coef_) for model in (found, again)]
     np.testing.assert_allclose(found.coef_ / lengths[0], again.coef_ / lengths[1], atol=1e-4)
 
@@ -63,7 +63,7 @@ def test_log_odds_are_calibrated_for_strong_penalties(method, monkeypatch):
     monkeypatch.setattr(rankers, "_C", np.array([1e-6]))
     rng = np.random.default_rng(1)
     X = rng.normal(size=(4000, 2))
-    # True log-odds 3 x - 2; so strong a penalty alone shrinks them to nothing.
+    # The true log-odds are 3 x - 2; such a strong penalty alone shrinks them to almost zero.
     y = rng.random(4000) < 1 / (1 + np.exp(2 - 3 * X[:, 0]))
     steps = fitted_steps(method, X, y)
     (_, scale), (_, model) = steps
@@ -72,7 +72,7 @@ def test_log_odds_are_calibrated_for_strong_penalties(method, monkeypatch):
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
-def test_logistic_regression_is_the_same_in_the_space_of_the_rows(form):
+def test_logistic_regression_is_the_same_in_the_row_space(form):
     X, y = noisy_rows(40, 200)
     Z, back = convex_problem.row_space(form(X))
     assert Z.shape[1] <= 40
@@ -153,13 +153,13 @@ def test_every_method_is_fitted_by_partial_auc(monkeypatch, method):
     used = set()
     place_rows = rankers.place_rows
 
-    def noted(score, is_positive, weight, max_fpr):
+    def recorded(score, is_positive, weight, max_fpr):
         used.add(max_fpr)
         return place_rows(score, is_positive, weight, max_fpr)
 
-    monkeypatch.setattr(rankers, "place_rows", noted)
+    monkeypatch.setattr(rankers, "place_rows", recorded)
     steps = fitted_steps(method, X, y, max_fpr=0.2)
-    # Ours have a parameter for it; baselines are tuned by the same area.
+    # AUCClassifier and AUCBlender have this parameter; baselines are tuned by partial AUC.
     is_ours = method in (rankers.OURS, rankers.BLEND)
     assert used == (set() if is_ours else {0.2})
     if is_ours:
@@ -171,7 +171,7 @@ def test_boosting_of_many_columns_uses_the_most_informative():
     X = rng.normal(size=(120, 700))
     y = np.arange(120) % 3 == 0
     X[:, 650] += 4.0 * y
-    X[:, 3] = 1.0  # has no spread
+    X[:, 3] = 1.0  # a constant column
     columns, ranking = fitted_steps(rankers.BOOSTING, X, y)
     kept = columns[1].transform(X)
     assert kept.shape == (120, rankers._MAX_BOOSTED)

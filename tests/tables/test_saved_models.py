@@ -47,7 +47,7 @@ def test_a_loaded_model_scores_frames_as_predict_scores_the_table(dated, capsys)
     out, table = dated
     capsys.readouterr()
     assert main(["predict", out, table]) == 0
-    told = pl.read_csv(capsys.readouterr().out.encode())
+    expected = pl.read_csv(capsys.readouterr().out.encode())
     model = rp.load_model(out)
     text = {"shop": "string"}
     frames = {
@@ -60,13 +60,13 @@ def test_a_loaded_model_scores_frames_as_predict_scores_the_table(dated, capsys)
             since=lambda one: pd.to_datetime(one["since"], format="%d.%m.%Y"),
             price=lambda one: one["price"].str.replace(",", ".").astype(float),
         ),
-        "kinds": pd.read_csv(table, dtype=text).astype({"color": "category"}),
+        "categories": pd.read_csv(table, dtype=text).astype({"color": "category"}),
     }
     for name, frame in frames.items():
         score = model.decision_function(frame)
-        np.testing.assert_allclose(score, told["score"], err_msg=name)
-        assert model.predict(frame).tolist() == told["prediction"].to_list()
-        np.testing.assert_allclose(model.predict_proba(frame)[:, 1], told["probability"])
+        np.testing.assert_allclose(score, expected["score"], err_msg=name)
+        assert model.predict(frame).tolist() == expected["prediction"].to_list()
+        np.testing.assert_allclose(model.predict_proba(frame)[:, 1], expected["probability"])
 
 
 def test_a_loaded_model_is_a_fitted_classifier(dated):
@@ -129,7 +129,7 @@ def test_truncated_and_foreign_files_are_rejected_in_one_line(tmp_path, dated, c
     for damaged in (b"", b"text", content[:2000], content[:-9], content[50:]):
         file.write_bytes(damaged)
         message = fails(capsys, ["predict", str(file), dated[1]])
-        assert "not a model of rocpath" in message
+        assert "not a rocpath model" in message
     flipped = bytearray(content)
     flipped[len(content) // 2] ^= 255
     file.write_bytes(flipped)
@@ -138,7 +138,7 @@ def test_truncated_and_foreign_files_are_rejected_in_one_line(tmp_path, dated, c
     assert "does not exist" in fails(capsys, ["predict", str(tmp_path), dated[1]])
 
 
-def test_files_that_would_unpack_to_too_much_are_rejected(tmp_path, monkeypatch):
+def test_files_with_too_large_an_unpacked_size_are_rejected(tmp_path, monkeypatch):
     file = tmp_path / "model.skops"
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("schema.json", b" " * 5_000_000)

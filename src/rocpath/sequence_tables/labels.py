@@ -57,7 +57,7 @@ def read_labels(
     source : path, binary file, or pandas or polars data frame
         Table as for :func:`read_table`, or a BED file.
     table : SequenceTable
-        The sequences.
+        Sequences that the labels refer to.
     start, end, kind : str, optional
         Names of the columns with the start, end and kind of each label; by default
         ``start``, ``end`` and ``kind``.
@@ -92,7 +92,7 @@ def read_labels(
             reason = "it is not among the sequences, but it has a label"
             unknown.append(SkippedSequence(name, part["row"][0], reason))
     if not found:
-        _refuse_all(unknown, table)
+        _raise_without_labels(unknown, table)
     groups = None
     if group is not None:
         sources = (table.rows, table.row_names), (rows, frame["sequence"])
@@ -119,9 +119,9 @@ def _names(rows: pl.DataFrame, table: SequenceTable) -> pl.Series:
     """Return the name of the sequence of each label."""
     given = table.columns.sequence if table.columns.sequence in rows.columns else None
     # If there is only one sequence, neither the table nor the labels need its name.
-    every = [*table.names, *(one.sequence for one in table.skipped)]
-    if given is None and "sequence" not in rows.columns and len(every) == 1:
-        return pl.Series("sequence", every * rows.height)
+    all_names = [*table.names, *(one.sequence for one in table.skipped)]
+    if given is None and "sequence" not in rows.columns and len(all_names) == 1:
+        return pl.Series("sequence", all_names * rows.height)
     return complete(text_of(needed_column(rows, "sequence", given))).alias("sequence")
 
 
@@ -130,10 +130,10 @@ def _limits(series: pl.Series, is_time: bool) -> pl.Series:
     positions = parsed_positions(series)
     refuse(series, positions.is_bad, positions.rule)
     if positions.is_time != is_time:
-        are, is_ = ("times", "a number") if is_time else ("numbers", "a time")
+        are, got = ("times", "number") if is_time else ("numbers", "time")
         raise ValueError(
             f"column {series.name!r} must match the positions of the sequences, "
-            f"which are {are}, got {is_}, {series[0]!r}, in row 1."
+            f"which are {are}, got the {got} {series[0]!r} in row 1."
         )
     return positions.number
 
@@ -143,7 +143,7 @@ def _labels(part: pl.DataFrame, sequence: TableSequence, *, is_time: bool) -> La
     row, start, end, kind = (part[one].to_numpy() for one in ("row", "start", "end", "kind"))
     try:
         labels = Labels(start, end, tuple(kind), sequence=sequence.name, row=row)
-        # Rejects labels outside of the sequence before any segmentation.
+        # This rejects labels outside the sequence before any segmentation.
         label_errors([[]], labels, position=sequence.position)
     except ValueError as error:
         if not is_time:
@@ -187,7 +187,7 @@ def _groups(
     return groups
 
 
-def _refuse_all(unknown: list[SkippedSequence], table: SequenceTable) -> None:
+def _raise_without_labels(unknown: list[SkippedSequence], table: SequenceTable) -> None:
     """Raise an error that explains why no sequence has labels."""
     if unknown:
         one = unknown[0]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import polars as pl
 
 _DAY = "%Y-%m-%d"
-# With fractions of a second or only minutes, with and without a time zone.
+# Times have fractions of a second or only minutes, and may have a time zone.
 _TIMES = [f"{between}{time}" for between in "T " for time in ("%H:%M:%S%.f", "%H:%M")]
 _TIME_FORMATS = [_DAY + time + zone for zone in ("%#z", "") for time in _TIMES] + [_DAY]
 
@@ -20,7 +20,7 @@ class Positions(NamedTuple):
 
     @property
     def rule(self) -> str:
-        """The requirement, for error messages."""
+        """Requirement, for error messages."""
         numbers = "" if self.is_time else "numbers, or "
         return f"must be {numbers}times such as 2024-05-01T10:20"
 

@@ -32,7 +32,7 @@ class TableSequence(NamedTuple):
     position: NDArray[np.float64]
     written: pl.Series  # positions as in the table, or row numbers
     weight: NDArray[np.float64] | None = None
-    columns: tuple[str, ...] = ()  # of a table with common changes
+    columns: tuple[str, ...] = ()  # names of columns with common changes
 
 
 class SkippedSequence(NamedTuple):
@@ -44,7 +44,7 @@ class SkippedSequence(NamedTuple):
 
     @property
     def note(self) -> str:
-        """The reason and the row."""
+        """Reason and row."""
         return f"{self.reason} in row {self.row}"
 
     def __str__(self) -> str:
@@ -69,7 +69,7 @@ class SequenceTable(NamedTuple):
     notes : tuple of str
         Sentences about runs and missing values.
     rows : polars.DataFrame
-        The table, with the name of the sequence of each row in ``row_names``.
+        Rows of the table; ``row_names`` contains the name of the sequence of each row.
     """
 
     columns: SequenceColumns
@@ -103,14 +103,14 @@ class SequenceTable(NamedTuple):
 
     @property
     def written_positions(self) -> list[NDArray[Any]]:
-        """Positions as they are written: numbers, or text."""
+        """Positions as written in the table: numbers or text."""
         written = [one.written for one in self.sequences]
         return [
             (one if one.dtype.is_numeric() else one.cast(pl.String)).to_numpy() for one in written
         ]
 
     def changes(self, found: Sequence[Segmentation], worth: Sequence[ChangeWorth]) -> pl.DataFrame:
-        """Return a table of changes: positions as written, means, and worth.
+        """Return a table of changes with their positions as written, means and worth.
 
         A skipped sequence has one row with a note, to distinguish it from a sequence
         without changes.

@@ -16,7 +16,7 @@ _COMMENT = r"^(#|track|browser|\s*$)"
 
 
 def genome_column(source: Source) -> str | None:
-    """Return the fourth column, kind or value, of a BED or bedGraph file; None for others."""
+    """Return the name of the fourth column of a BED or bedGraph file; None for others."""
     is_path = hasattr(source, "__fspath__") or isinstance(source, str)
     name = str(source).lower().removesuffix(".gz") if is_path else ""
     return _LAST_COLUMNS.get(os.path.splitext(name)[1])

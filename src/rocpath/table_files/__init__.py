@@ -1,1 +1,1 @@
-"""Read tables from files: CSV of other programs, Parquet, Feather and Excel."""
+"""Read tables from files: CSV from other programs, Parquet, Feather and Excel."""

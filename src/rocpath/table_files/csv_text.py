@@ -13,11 +13,11 @@ import polars as pl
 from rocpath.table_files.memory import check_memory
 
 _SEPARATORS = (",", ";", "\t", "|")
-_LINES_TO_LOOK_AT = 50  # in which a separator must give equal numbers of fields
-_MAX_TO_LOOK_AT = 10_000_000  # bytes
+_SNIFFED_LINES = 50  # in which a separator must give equal numbers of fields
+_MAX_SNIFFED = 10_000_000  # bytes
 _MIN_CODES = 3  # distinct codes; fewer may be ordinary words
 _MAX_COLUMNS = 200_000  # more would take minutes, and are probably a mistake
-# Only with the year first: 03/04 may be in April or in March, and stays text until a
+# The year must come first: 03/04 may be in April or in March, and stays text until a
 # format is specified.
 _TIMES: dict[str, Any] = {
     r"^\d{4}-\d\d?-\d\d?$": pl.Date,
@@ -38,7 +38,7 @@ def parse_table(
     codes: Iterable[str] = (),
     encoding: str | None = None,
 ) -> pl.DataFrame:
-    """Parse CSV; numbers may be in quotes and have spaces around them.
+    """Parse CSV text, in which numbers may be quoted or surrounded by spaces.
 
     A separator that does not fit is replaced by one that does. ``NA`` is a value in
     the columns listed in ``codes``, and among two-letter codes. Digits with leading zeros,
@@ -53,7 +53,7 @@ def parse_table(
     # Columns are numbered, since Polars does not unescape doubled quotes in names.
     header = separator.join(map(str, range(len(names)))).encode()
     try:
-        # As text: it takes longer to infer types from all rows than to convert columns.
+        # Columns are converted later, since it takes longer to infer types from all rows.
         table = pl.read_csv(
             io.BytesIO(b"\n".join((header, rows))),
             separator=separator,
@@ -77,7 +77,7 @@ def _as_utf8(source: str, content: bytes, encoding: str | None) -> bytes:
         decoded = content.decode(encoding or "utf-8")
     except LookupError:
         raise ValueError(
-            f"encoding must be one that Python knows, such as latin-1, got {encoding!r}."
+            f"encoding must be known to Python, such as latin-1, got {encoding!r}."
         ) from None
     except UnicodeDecodeError as error:
         place = _place(content, error.start)
@@ -103,8 +103,8 @@ def _place(content: bytes, position: int) -> str:
 
 def _separator(content: bytes, given: str | None) -> str:
     """Return the given separator, unless only another one separates columns."""
-    # The first lines only: one cell may have hundreds of megabytes.
-    lines = content[:_MAX_TO_LOOK_AT].splitlines()[:_LINES_TO_LOOK_AT]
+    # Only the first lines are read: one cell may have hundreds of megabytes.
+    lines = content[:_MAX_SNIFFED].splitlines()[:_SNIFFED_LINES]
     shown = [line.decode("utf-8", errors="replace") for line in lines]
     n_fields = {}
     for one in _SEPARATORS:
@@ -121,11 +121,11 @@ def _separator(content: bytes, given: str | None) -> str:
 
 
 def _without_na(column: pl.Series) -> pl.Series:
-    """Return a column with null in place of NA, unless it has two-letter codes (Namibia)."""
+    """Replace NA by null, unless it is one of several two-letter codes, as for countries."""
     is_na = column == "NA"
     if is_na.any():
         codes = column.filter(~is_na)
-        # Two words of two letters each would pass without the minimum number of codes.
+        # The minimum excludes columns with one or two words of two letters.
         if not codes.str.contains(r"^[A-Z]{2}$").all() or codes.n_unique() < _MIN_CODES:
             return column.set(is_na, None)
     return column
@@ -145,12 +145,12 @@ def _header_and_rows(source: str, content: bytes, separator: str) -> tuple[list[
         )
     repeated = [name for name, times in Counter(names).items() if times > 1]
     if repeated:
-        raise ValueError(f"{source} has more than one column {repeated[0]!r}: rename them.")
-    # One column is fine, unless its name looks like several columns.
+        raise ValueError(f"{source} has more than one column {repeated[0]!r}: rename all but one.")
+    # A single column is valid, unless its name looks like several columns.
     if len(names) == 1 and set(names[0]) & set(";\t|"):
         raise ValueError(
-            f"{source} has one column {names[0]!r}, and its rows do not have as many "
-            "fields: separate all columns by commas."
+            f"{source} has one column {names[0]!r}, and no separator gives all rows the same "
+            "number of fields: use commas in all rows."
         )
     rows = file.read()
     return names, rows + b"\n" if rows else b""
@@ -163,13 +163,13 @@ def _odd_row(content: bytes, separator: str, n_columns: int) -> str:
     with suppress(csv.Error):
         for row, fields in enumerate(csv.reader(lines, delimiter=separator)):
             if fields and len(fields) != n_columns:
-                return f"row {row} has {len(fields)} fields, the header {n_columns}"
+                return f"row {row} has {len(fields)} fields, but the header has {n_columns}"
     return ""
 
 
 def _typed(column: pl.Series) -> pl.Series:
     """Convert text to numbers or times if all values can be converted."""
-    # With a single word, the column stays text; the word is reported where numbers are
+    # A column with a single word stays text; the word is reported where numbers are
     # required.
     text, n_missing = column.str.strip_chars(), column.null_count()
     for number in (text.cast(kind, strict=False) for kind in _NUMBERS):
@@ -191,7 +191,7 @@ def _typed(column: pl.Series) -> pl.Series:
 
 
 def inert_csv(table: pl.DataFrame, separator: str = ",") -> str:
-    """Return a table as CSV, with a quote before text that looks like a formula."""
+    """Return a table as CSV, with an apostrophe before text that looks like a formula."""
     return table.with_columns(
         pl.when(text.str.contains(r"^[=+@\t\r-]") & text.cast(pl.Float64, strict=False).is_null())
         .then("'" + text)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from rocpath.arguments import available_memory
 
-_EXPANSION = 4  # of text while it is parsed: text, copies and columns
-_CHUNK = 2**22  # bytes unpacked at a time
+_EXPANSION = 4  # ratio of memory to text size while parsing: text, copies and columns
+_CHUNK = 2**22  # bytes decompressed at a time
 
 
 def check_memory(source: str, n_bytes: int) -> None:
@@ -19,14 +19,14 @@ def check_memory(source: str, n_bytes: int) -> None:
         raise MemoryError(
             f"{source} has {n_bytes / 1e6:,.0f} MB and would need about "
             f"{_EXPANSION * n_bytes / 1e6:,.0f} MB of memory, more than the "
-            f"{limit / 1e6:,.0f} MB that are available."
+            f"{limit / 1e6:,.0f} MB available."
         )
 
 
 def memory_limit() -> int:
     """Return the bytes of memory that are available to this process."""
     limit = available_memory()
-    # Not every system has these.
+    # Some systems have neither this module nor this file.
     with suppress(ImportError, OSError, ValueError, IndexError):
         import resource
 
@@ -48,9 +48,9 @@ def unpacked(source: str, content: bytes) -> bytes:
                 n_bytes += len(chunk)
                 if n_bytes > limit:
                     raise MemoryError(
-                        f"{source!r} has {len(content) / 1e6:,.1f} MB packed and unpacks "
-                        f"to more than {limit / 1e6:,.0f} MB, which is too much for the "
-                        "memory that is available."
+                        f"{source!r} has {len(content) / 1e6:,.1f} MB compressed and more than "
+                        f"{limit / 1e6:,.0f} MB decompressed, which is too much for the "
+                        "available memory."
                     )
     except (EOFError, OSError, zlib.error) as error:
         raise ValueError(f"{source!r} is not readable gzip: {error}.") from None

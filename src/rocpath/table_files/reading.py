@@ -36,9 +36,9 @@ def read_table(
 ) -> pl.DataFrame:
     r"""Read a table from a CSV, Parquet, Feather or Excel file.
 
-    CSV may be compressed (``.gz``), separated by commas, semicolons, tabs or bars, and
-    encoded as UTF-8 or UTF-16. Numbers may be in quotes. ``NA`` and similar words are
-    missing values, except in columns of two-letter codes.
+    CSV may be compressed (``.gz``), separated by commas, semicolons, tabs or vertical
+    bars, and encoded as UTF-8 or UTF-16. Numbers may be in quotes. ``NA`` and similar
+    words are missing values, except in columns of two-letter codes.
 
     Parameters
     ----------
@@ -92,9 +92,7 @@ def _read_file(source: str, options: dict[str, Any]) -> pl.DataFrame:
     # Checked before reading, since a file of unknown format may be large.
     extension = Path(plain).suffix.lower()
     if extension not in _READABLE:
-        raise ValueError(
-            f"{plain!r} must end in .csv, .tsv or .parquet; .feather and .xlsx can be read too."
-        )
+        raise ValueError(f"{plain!r} must end in .csv, .tsv, .txt, .parquet, .feather or .xlsx.")
     content = _content(source)
     if is_packed:
         content = unpacked(source, content)
@@ -117,7 +115,7 @@ def _content(source: str) -> bytes:
 def _binary(source: str, content: bytes, extension: str) -> pl.DataFrame:
     format_, read = _BINARY[extension]
     try:
-        with _native_silence():
+        with _without_native_stderr():
             found = read(io.BytesIO(content))
         return _first_sheet(source, found) if extension == _EXCEL else found
     except ModuleNotFoundError:
@@ -144,9 +142,9 @@ def _first_sheet(source: str, sheets: dict[str, pl.DataFrame]) -> pl.DataFrame:
 
 
 @contextmanager
-def _native_silence() -> Iterator[None]:
+def _without_native_stderr() -> Iterator[None]:
     """Discard what compiled code writes to standard error, such as panics."""
-    # The file descriptor, since compiled code does not use sys.stderr.
+    # The file descriptor is replaced, since compiled code does not use sys.stderr.
     stderr, kept = 2, os.dup(2)
     nowhere = os.open(os.devnull, os.O_WRONLY)
     try:

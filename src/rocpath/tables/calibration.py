@@ -1,4 +1,4 @@
-"""Platt scaling of a fitted classifier, from scores of held-out rows."""
+"""Platt scaling of a fitted classifier with the scores of held-out rows."""
 
 from dataclasses import replace
 from typing import Any, Self
@@ -14,14 +14,14 @@ from rocpath.ranking.scores import LogOddsClassifier
 
 
 class PlattScaling(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
-    """Rescale the decision function of a fitted classifier to log-odds.
+    """Fitted classifier whose decision function is rescaled to log-odds.
 
     Parameters
     ----------
     estimator : classifier
         Fitted binary classifier with a ``decision_function``.
     slope : float
-        Positive factor of the decision function.
+        Positive factor that multiplies the decision function.
     intercept : float
         Constant added to the scaled decision function.
 
@@ -42,7 +42,7 @@ class PlattScaling(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         return np.asarray(self.estimator.classes_)
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Fit the classifier; the slope and the intercept are kept.
+        """Refit the classifier without changing the slope and the intercept.
 
         Parameters
         ----------
@@ -67,7 +67,7 @@ class PlattScaling(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
 def platt_parameters(
     score: NDArray[np.float64], is_positive: NDArray[np.bool_], sample_weight: NDArray[np.float64]
 ) -> tuple[float, float]:
-    """Fit the slope and the intercept that turn held-out scores into log-odds."""
+    """Fit the slope and the intercept that convert held-out scores to log-odds."""
     rows = LabeledRows(score[:, None], is_positive, sample_weight, np.arange(score.size))
     weight = rows.balanced_weight
     mean = float(weight @ score)

@@ -29,11 +29,11 @@ from rocpath.tables.summaries import headline, result_files
 
 
 class TableClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
-    """Compare and fit ranking models of a raw data frame.
+    """Classifier for raw data frames that selects one of several ranking models.
 
     Columns may contain numbers, booleans, dates, categories and missing values; numbers
-    and dates may be text. :class:`AUCClassifier` is compared with tuned logistic
-    regression, plain and class-balanced, and gradient boosting on held-out rows; the
+    and dates may be stored as text. On held-out rows, :class:`AUCClassifier` is compared
+    with tuned logistic regression (plain and class-balanced) and gradient boosting; the
     simplest model within one standard error of the best is fitted to all rows.
     Identical rows stay in one fold, and codes such as -999 are treated as missing.
 
@@ -83,7 +83,7 @@ class TableClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
     fit_ : TableFit
         All results shown in the report.
     model_ : TableModel
-        Fitted pipeline, and the rules for reading columns.
+        Fitted pipeline with the rules for reading columns.
     feature_names_in_ : array of str
         Names of the columns that the model reads.
     n_features_in_ : int
@@ -143,7 +143,7 @@ class TableClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
             Features. Columns of labels, groups, times or weights are excluded, whether
             they are given by name or as ``frame["customer"]``.
         y : array-like or str
-            Labels, or the name of their column. Rows without a label are skipped.
+            Labels, or the name of the label column. Rows without a label are skipped.
         groups : array-like or str, optional
             Group of each row, or the name of the column of groups. Rows of a group stay
             in one fold, and standard errors are cluster-robust. Group by the unit you
@@ -152,7 +152,7 @@ class TableClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
             Time of each row, or the name of the column of times. If given, models are
             trained on the past and evaluated on the future.
         sample_weight : array-like or str, optional
-            Non-negative weight of each row, or the name of their column.
+            Non-negative weight of each row, or the name of the column of weights.
 
         Returns
         -------
@@ -160,7 +160,8 @@ class TableClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         """
         one_of("model", self.model, tuple(CANDIDATES))
         whole_number("cv", self.cv, least=2)
-        _ = self.targets  # raises for invalid targets before anything is computed
+        # Invalid targets raise an error before anything is computed.
+        _ = self.targets
         roles = preparation.Roles(y, groups, time, sample_weight)
         prepared = preparation.prepare_table(
             X, roles, positive=self.positive, drop=self.drop, types=self.types
@@ -168,7 +169,8 @@ class TableClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         self.columns_: list[ColumnAudit] = prepared.columns
         self.warnings_: list[preparation.TableWarning] = prepared.warnings
         fit = fit_table(prepared, self)
-        drop = list(self.drop) or ()  # the default, so that repr of a saved model omits it
+        # An empty list is replaced by the default, which the repr of a loaded model omits.
+        drop = list(self.drop) or ()
         parameters = self.get_params(deep=False) | {"drop": drop, "progress": None}
         self.fit_: TableFit = replace(fit, model=replace(fit.model, parameters=parameters))
         self._set_model(self.fit_.model)
@@ -182,7 +184,7 @@ class TableClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : pandas or polars data frame
-            Rows with the columns of the fit; others are ignored.
+            Rows with the columns of the fit; other columns are ignored.
 
         Returns
         -------
@@ -197,7 +199,7 @@ class TableClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : pandas or polars data frame
-            Rows with the columns of the fit; others are ignored.
+            Rows with the columns of the fit; other columns are ignored.
 
         Returns
         -------
@@ -216,12 +218,12 @@ class TableClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         X : pandas or polars data frame
             Rows with the columns of the fit.
         y : array-like or str, optional
-            Labels, or the name of their column; by default the label column of the fit.
+            Labels, or the name of the label column; by default that of the fit.
         groups : array-like or str, optional
             Group of each row, or the name of the column of groups, for cluster-robust
             standard errors.
         sample_weight : array-like or str, optional
-            Non-negative weight of each row, or the name of their column.
+            Non-negative weight of each row, or the name of the column of weights.
 
         Returns
         -------
@@ -307,7 +309,7 @@ class TableClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
 
     @classmethod
     def from_model(cls, model: TableModel) -> Self:
-        """Return a fitted estimator with a model that was loaded from a file."""
+        """Create a fitted estimator from a model that was loaded from a file."""
         classifier = cls(**model.parameters)
         classifier._set_model(model)
         return classifier

@@ -1,10 +1,10 @@
-"""Names and types of columns, checked without importing other libraries."""
+"""Check names and types of columns without importing other libraries."""
 
 import re
 from collections.abc import Collection
 
 KINDS = ("number", "category", "date", "drop")
-_MAX_LISTED = 20  # names in a message
+_MAX_LISTED = 20  # names listed in a message
 # Final words of the names of columns that identify people, things or rows.
 _IDENTIFIER = re.compile(
     r"(^|[_\s.-])(id|ids|uuid|guid|ssn|index|customer|client|patient|subject|user|person|"
@@ -31,6 +31,6 @@ def is_kind(given: str) -> bool:
 
 
 def is_identifier_name(name: str) -> bool:
-    """Return whether a column is named like an identifier, also as ``customerId``."""
+    """Return whether a column is named like an identifier, such as ``customerId``."""
     words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
     return _IDENTIFIER.search(words) is not None

@@ -10,9 +10,9 @@ from rocpath.tables.column_names import KINDS, check_found, is_identifier_name, 
 from rocpath.tables.sentinels import sentinel_codes
 from rocpath.tables.text_formats import ColumnReading, has_leading_zeros, parse_text, read_format
 
-LARGEST_NUMBER = 1e100  # squares of it can still be summed
+LARGEST_NUMBER = 1e100  # sums of its square do not overflow
 _MIN_ROWS_OF_ROW_NUMBERS = 20  # fewer integers may be consecutive by chance
-_LONGEST_CATEGORY = 1_000  # characters that are compared; one cell may have megabytes
+_LONGEST_CATEGORY = 1_000  # compared characters; a single cell may contain megabytes
 _SECONDS_PER_DAY = 86_400.0
 MIN_ROWS_PER_ENTITY = 1.5  # on average; with fewer, a column identifies rows, not entities
 
@@ -33,7 +33,7 @@ class ColumnAudit(NamedTuple):
     n_levels : int
         Number of distinct values.
     n_unreadable : int
-        Number of values that cannot be read and are treated as missing.
+        Number of unreadable values and codes such as -999, which are treated as missing.
     is_suspect : bool
         Whether the column alone ranks the rows almost perfectly.
     note : str
@@ -75,13 +75,13 @@ class TableFeatures(NamedTuple):
     min_frequency: int = 1
 
     def of(self, table: pl.DataFrame) -> pl.DataFrame:
-        """Select these columns from a table, in order, as float64 and as text."""
-        # A set, since a data frame builds a new list of its names at each access.
+        """Select these columns from a table, in this order, as float64 or text."""
+        # A set, since `columns` is a new list at each access.
         known = set(table.columns)
         missing = [name for name in (*self.number, *self.category) if name not in known]
         if missing:
             raise ValueError(
-                f"column {missing[0]!r} not found, which the model requires"
+                f"column {missing[0]!r} not found, but required by the model"
                 f"{f' (and {len(missing) - 1} more)' if missing[1:] else ''}; "
                 f"columns are: {listed(table.columns)}."
             )
@@ -96,12 +96,12 @@ class TableFeatures(NamedTuple):
         style = self.style.get(series.name)
         if style is not None and series.dtype == pl.String:
             number = parse_text(series, style)
-            is_lost = number.is_null() & series.is_not_null()
-            # Values that were unreadable in the fit are missing; any other raises an error.
+            is_unreadable = number.is_null() & series.is_not_null()
+            # Values that were unreadable in the fit are missing; others raise an error.
             known = list(self.unreadable.get(series.name, ()))
             is_known = series.str.strip_chars().is_in(known)
             what = f"dates as {style}" if style.startswith("%") else "numbers"
-            refuse(series, is_lost & ~is_known, f"must be {what}")
+            refuse(series, is_unreadable & ~is_known, f"must be {what}")
             series = number
         return numbers_of(without_codes(series, self.sentinel.get(series.name, ())))
 
@@ -115,10 +115,10 @@ def without_codes(series: pl.Series, codes: Collection[float]) -> pl.Series:
 
 
 def _plain_numbers(table: pl.DataFrame, names: Iterable[str]) -> Mapping[str, pl.Series]:
-    """Select the columns that are numeric already, all at once.
+    """Convert all numeric columns to float64 in one operation.
 
     With thousands of columns, converting them one by one took most of the time of a fit.
-    Numbers that are too large are left to `numbers_of`, whose error names them.
+    If a number is too large, no column is returned: `numbers_of` raises the error.
     """
     schema = table.schema
     numeric = [name for name in names if schema[name].is_numeric()]
@@ -128,7 +128,7 @@ def _plain_numbers(table: pl.DataFrame, names: Iterable[str]) -> Mapping[str, pl
     X = columns.to_numpy()
     if np.fmax.reduce(np.abs(X), axis=None, initial=0.0) > LARGEST_NUMBER:
         return {}
-    # Only if needed: with thousands of columns it takes half a second.
+    # With thousands of columns this takes half a second, so it is done only if needed.
     if np.isnan(X).sum() > sum(one.null_count() for one in columns):
         columns = columns.select(pl.all().fill_nan(None))
     return {one.name: one for one in columns}
@@ -155,7 +155,7 @@ def concatenate(tables: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
 def feature_columns(
     table: pl.DataFrame, excluded: Iterable[str], types: Mapping[str, str]
 ) -> tuple[TableFeatures, list[ColumnAudit]]:
-    """Find the type of every column, and how its values are read.
+    """Infer the type of each column, and how its values are read.
 
     Parameters
     ----------
@@ -174,7 +174,8 @@ def feature_columns(
                 f"types must be one of {', '.join(KINDS)} or date:FORMAT, got "
                 f"{given!r} for column {name!r}."
             )
-    # Effects of rarer categories are mostly noise; small tables need them more.
+    # Effects of rarer categories are mostly noise. The minimum is smaller for small tables,
+    # in which few categories are frequent.
     min_frequency = max(2, min(10, table.height // 50))
     columns = [(one, types.get(one.name)) for one in table.drop(excluded)]
     readings = {one.name: _read(one, kind) for one, kind in columns}
@@ -196,7 +197,7 @@ def feature_columns(
 
 def _read(series: pl.Series, kind: str | None) -> ColumnReading:
     """Parse numbers and dates in text, and replace codes for missing values."""
-    # If predict gets the dates as text, they are parsed by this format.
+    # If dates are text in predict, they are parsed with this format.
     found = ColumnReading(series, "%Y-%m-%d" if series.dtype == pl.Date else "")
     is_text = series.dtype == pl.String and kind not in ("drop", "category")
     if is_text and (kind is not None or not has_leading_zeros(series)):
@@ -219,12 +220,12 @@ def _audit(
     else:
         kind, why = ("drop", useless) if useless else _inferred_kind(series, found)
     n_missing, note = series.null_count(), ""
-    n_lost = read.null_count() - n_missing
+    n_unreadable = read.null_count() - n_missing
     if found.codes and kind != "drop":
         codes = ", ".join(f"{one:g}" for one in found.codes)
-        note = f"{n_lost:,} values of {codes} are treated as missing"
+        note = f"{n_unreadable:,} values of {codes} are treated as missing"
         why = f"{why}; {note}"
-    return ColumnAudit(series.name, kind, why, n_missing, n_values, n_lost, note=note)
+    return ColumnAudit(series.name, kind, why, n_missing, n_values, n_unreadable, note=note)
 
 
 def _inferred_kind(series: pl.Series, found: ColumnReading) -> tuple[str, str]:
@@ -243,7 +244,7 @@ def _inferred_kind(series: pl.Series, found: ColumnReading) -> tuple[str, str]:
 
 
 def numbers_of(series: pl.Series, *, may_miss: bool = True) -> pl.Series:
-    """Convert a column to float64, and dates to days; errors name the first bad row."""
+    """Convert a column to float64, and dates to days; errors name the first invalid row."""
     if series.dtype in (pl.Date, pl.Datetime):
         days = series.cast(pl.Datetime("us")).dt.epoch("us") / (1e6 * _SECONDS_PER_DAY)
         number = days.alias(series.name)
@@ -267,11 +268,11 @@ def cast_numbers(series: pl.Series) -> pl.Series:
 
 
 def complete(series: pl.Series, role: str = "column") -> pl.Series:
-    """Return the column, or raise an error that names the first missing row."""
+    """Return the column, or raise an error that names the first row without a value."""
     if series.null_count():
         row = series.is_null().arg_max() + 1  # type: ignore[operator]
         raise ValueError(
-            f"{role} {series.name!r} has missing values in row {row}: fill them in or remove the "
+            f"{role} {series.name!r} has a missing value in row {row}: fill it in or remove the "
             "row."
         )
     return series
@@ -285,7 +286,7 @@ def refuse(series: pl.Series, is_bad: pl.Series, rule: str) -> None:
 
 
 def text_of(series: pl.Series) -> pl.Series:
-    """Return values as stripped text; whole numbers without a decimal point."""
+    """Convert values to stripped text; whole numbers have no decimal point."""
     if series.dtype == pl.String:
         # Surrounding whitespace is not part of a value; whitespace alone is missing.
         stripped = series.str.strip_chars()
@@ -299,14 +300,14 @@ def text_of(series: pl.Series) -> pl.Series:
 
 
 def _useless(series: pl.Series, n_values: int, min_frequency: int, *, is_given: bool) -> str:
-    """Return the reason why nothing can be learned from a column, if there is one.
+    """Return the reason to drop a column, or an empty string if there is none.
 
     A column whose type was given by the user only has to vary.
     """
     if not series.name:
         return "it has no name, like a column of row numbers"
     if not is_plain(series):
-        return "its values are not single numbers or words"
+        return "its values are not numbers, text or dates"
     if n_values == 0:
         return "all values are missing"
     # A single value is informative if the others are missing.
@@ -317,13 +318,13 @@ def _useless(series: pl.Series, n_values: int, min_frequency: int, *, is_given: 
     if not _is_number(series):
         # Rare categories are merged; if all are rare, a constant remains.
         is_rare = series.drop_nulls().unique_counts().max() < min_frequency  # type: ignore[operator]
-        return "hardly any value repeats, as in an identifier" if is_rare else ""
+        return "all values are rare, as in an identifier" if is_rare else ""
     # Row numbers may rank the rows of this table, if it is sorted, but not those of
     # other tables.
     n_rows = len(series)
     if not series.dtype.is_integer() or n_rows < _MIN_ROWS_OF_ROW_NUMBERS:
         return ""
-    # Distinct consecutive integers, in any order.
+    # The values are distinct consecutive integers, in any order.
     if n_values == n_rows and float(np.ptp(series.cast(pl.Float64).to_numpy())) == n_rows - 1:
         return "it contains row numbers"
     is_name = n_values > n_rows / MIN_ROWS_PER_ENTITY and is_identifier_name(series.name)
@@ -331,7 +332,7 @@ def _useless(series: pl.Series, n_values: int, min_frequency: int, *, is_given: 
 
 
 def is_plain(series: pl.Series) -> bool:
-    """Return whether values are single numbers or words."""
+    """Return whether values are scalars, such as numbers, text or dates."""
     return not (series.dtype.is_nested() or series.dtype in (pl.Binary, pl.Object, pl.Unknown))
 
 

@@ -53,7 +53,7 @@ class CrossValidatedScores(NamedTuple):
 
     @property
     def sample_size(self) -> str:
-        """Numbers of rows in the rarer class and of groups or distinct rows, as text."""
+        """Numbers of rows of the rarer class and of groups or distinct rows, as text."""
         rarer = "positives" if self.is_positive.mean() <= 0.5 else "negatives"
         size = f"{self.n_rarer:,} {rarer}"
         if self.n_groups is not None:
@@ -75,8 +75,8 @@ def compare_models(
     candidates : list of str
         Models that may be selected, the simplest first.
     max_fpr : float, optional
-        Upper limit of the false positive rate: models are compared by the mean true
-        positive rate up to it instead of the AUC.
+        Maximum false positive rate. If given, models are compared by the mean true
+        positive rate up to this rate instead of the AUC.
 
     Returns
     -------
@@ -95,8 +95,8 @@ def compare_models(
     for name, (value, _) in mean.items():
         low, high = _interval(held_out, name, value, error(name), max_fpr)
         difference = (value - mean[selected].value, error(name, selected), critical_value)
-        apart = difference if name != selected else ()
-        scores.append(ModelScore(name, value, error(name), low, high, *apart))
+        paired = difference if name != selected else ()
+        scores.append(ModelScore(name, value, error(name), low, high, *paired))
     return ModelComparison(
         metric="AUC" if max_fpr is None else f"mean TPR up to an FPR of {max_fpr:g}",
         greater_is_better=True,
@@ -132,8 +132,8 @@ def mean_auc(held_out: CrossValidatedScores, name: str, max_fpr: float | None = 
             held_out.score[name][rows], y[rows], weight[rows], max_fpr=width
         )
         areas.append(area)
-        # Variances of m units, or of m rows of a class, are unbiased with m / (m - 1);
-        # that of a single one cannot be estimated within the fold.
+        # The factor m / (m - 1) makes the variance of m units, or of m rows of a class,
+        # unbiased. That of a single one cannot be estimated within the fold.
         n_units = np.array(np.unique(unit[rows]).size)
         if design.unit is None:
             n_units = np.bincount(y[rows])[y[rows].astype(int)]

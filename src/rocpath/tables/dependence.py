@@ -14,18 +14,18 @@ from rocpath.tables.columns import MIN_ROWS_PER_ENTITY
 # Maximum expected number of rows that equal a given row by chance, if columns are
 # independent. Tables with a few categories have equal rows that are not copies.
 _MAX_CHANCE = 0.05
-_MIN_DISTINCT = 20  # rows; the counts of so many hardly ever have a common divisor by chance
-_MAX_HASHES = 100_000  # in a saved model: 0.8 MB
+_MIN_DISTINCT = 20  # rows; the counts of this many rarely have a common divisor by chance
+_MAX_HASHES = 100_000  # hashes in a saved model, or 0.8 MB
 _MIN_ENTITIES = 10
-_DRIFT = 4.0  # standard errors between the AUC of a date and 1/2
+_DRIFT = 4.0  # minimum distance of the AUC of a date from 1/2, in standard errors
 
 
 def find_copies(frame: pl.DataFrame, is_positive: NDArray[np.bool_]) -> NDArray[np.intp] | None:
-    """Assign numbers to rows, such that only copies share a number.
+    """Assign a number to each row that only copies share.
 
-    Rows with identical features and label are copies if their values coincide by
-    chance in at most 5% of tables with independent columns, or if the counts of all
-    distinct rows have a common divisor. Returns None if there are no copies.
+    Identical rows with the same label are copies if at most 0.05 such rows are expected
+    by chance in a table with independent columns, or if the counts of all distinct rows
+    have a common divisor. Returns None if there are no copies.
     """
     _, number = np.unique(row_hashes(frame, is_positive), return_inverse=True)
     count = np.bincount(number)
@@ -53,7 +53,7 @@ def distinctive_hashes(frame: pl.DataFrame, is_positive: NDArray[np.bool_]) -> N
 def count_known_rows(
     frame: pl.DataFrame, is_positive: NDArray[np.bool_], known: NDArray[np.uint64]
 ) -> int:
-    """Count the rows whose hash is known; estimate the count if hashes are a sample."""
+    """Count the rows with a known hash, or estimate the count from a sample of hashes."""
     code = row_hashes(frame, is_positive)
     n_known = np.isin(code, known).sum()
     if known.size < _MAX_HASHES:
@@ -62,7 +62,7 @@ def count_known_rows(
 
 
 def row_hashes(frame: pl.DataFrame, is_positive: NDArray[np.bool_]) -> NDArray[np.uint64]:
-    """Hash the features and the label of each row, in the same way on every system."""
+    """Hash the features and the label of each row, identically on every platform."""
     code = is_positive.astype(np.uint64)
     for series in frame:
         # The finalizer of SplitMix64, whose products wrap around.
@@ -73,7 +73,7 @@ def row_hashes(frame: pl.DataFrame, is_positive: NDArray[np.bool_]) -> NDArray[n
 
 
 def _bits(series: pl.Series) -> NDArray[np.uint64]:
-    """Return 64 bits for each value: those of a number, or a digest of a text."""
+    """Return 64 bits for each value: those of a number, or a digest of text."""
     if series.dtype != pl.String:
         number = series.to_numpy() + 0.0  # so that -0 equals 0
         return np.where(np.isnan(number), np.nan, number).view(np.uint64)
@@ -121,7 +121,7 @@ def drifting_dates(
     is_positive: NDArray[np.bool_],
     unit: NDArray[np.intp] | None = None,
 ) -> list[str]:
-    """List the date columns with which the share of positives changes."""
+    """List the date columns along which the share of positives changes."""
     names = []
     for name in dates:
         number = frame[name].to_numpy()

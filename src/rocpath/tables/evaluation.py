@@ -20,7 +20,7 @@ from rocpath.tables.folds import RowDesign
 from rocpath.tables.labels import BinaryLabel, KnownLabels
 from rocpath.tables.preparation import TableWarning
 
-_ENDS = ("standard_error", "low", "high", "confidence")
+_INTERVAL_FIELDS = ("standard_error", "low", "high", "confidence")
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -38,9 +38,9 @@ class TableEvaluation:
     targets : ThresholdTargets
         Requested targets.
     points : list of NamedPoint
-        Thresholds that reach the targets, observed and guaranteed.
+        Thresholds that meet the targets, observed and guaranteed.
     n_groups : int or None
-        Number of groups of rows.
+        Number of groups; None if rows have none.
     warnings : tuple of TableWarning
         Reasons to doubt the results, such as test rows that are also training rows.
     """
@@ -55,19 +55,19 @@ class TableEvaluation:
 
     @property
     def unreachable(self) -> list[str]:
-        """Targets that no threshold reaches on these rows."""
+        """Targets that no threshold meets on these rows."""
         rules = [describe_target(*one) for one in self.targets.given.items()]
         reached = [one.rule for one in self.points]
         return [rule for rule in rules if not any(one.startswith(rule) for one in reached)]
 
     def to_dict(self) -> dict[str, Any]:
         """Return all numbers, for JSON."""
-        summary: dict[str, Any] = {"auc": self.auc.value, **_ends(self.auc)}
+        summary: dict[str, Any] = {"auc": self.auc.value, **_interval_fields(self.auc)}
         if self.partial_auc is not None:
             summary["partial_auc"] = {
                 "max_fpr": self.targets.max_fpr,
                 "area": self.partial_auc.value,
-                **_ends(self.partial_auc),
+                **_interval_fields(self.partial_auc),
             }
         if self.targets.n_given:
             summary["operating_points"] = [point_dict(one) for one in self.points]
@@ -79,7 +79,7 @@ class TableEvaluation:
 
     @property
     def rows(self) -> list[tuple[str, str]]:
-        """Names and values of the results, formatted."""
+        """Formatted names and values of the results."""
         rows = [("AUC", _interval(self.auc))]
         if self.partial_auc is not None and self.targets.max_fpr is not None:
             limit, part = self.targets.max_fpr, self.partial_auc
@@ -145,13 +145,13 @@ def point_dict(one: NamedPoint) -> dict[str, Any]:
     names = ("threshold", "tpr", "fpr", "precision")
     values = {name: getattr(one.point, name) for name in names}
     values |= {f"{name}_interval": getattr(one.point, f"{name}_interval") for name in names[1:]}
-    # JSON has no NaN, which stands for unknown bounds, as for weighted rows.
+    # JSON has no NaN, which represents unknown bounds, such as those of weighted rows.
     known = {name: None if np.isnan(value).any() else value for name, value in values.items()}
     return {"rule": one.rule, **known, "tp": one.point.tp, "fp": one.point.fp}
 
 
-def _ends(area: AUCInterval) -> dict[str, float]:
-    return {name: getattr(area, name) for name in _ENDS}
+def _interval_fields(area: AUCInterval) -> dict[str, float]:
+    return {name: getattr(area, name) for name in _INTERVAL_FIELDS}
 
 
 def _interval(area: AUCInterval, digits: int = 4) -> str:
@@ -162,9 +162,9 @@ def _interval(area: AUCInterval, digits: int = 4) -> str:
     )
 
 
-def _rate(value: float, ends: tuple[float, float]) -> str:
-    low, high = (100 * end for end in ends)
-    # NaN if no row is predicted positive.
+def _rate(value: float, interval: tuple[float, float]) -> str:
+    low, high = (100 * bound for bound in interval)
+    # The value is NaN if no row is predicted positive.
     shown = "-" if value != value else f"{100 * value:.1f}%"
-    # Without bounds, as for the precision of grouped rows, only the rate is shown.
+    # Some rates have no bounds, such as the precision of grouped rows.
     return shown if low != low else f"{shown} ({low:.0f}-{high:.0f}%)"

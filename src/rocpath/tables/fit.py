@@ -54,7 +54,7 @@ class TableFit:
     threshold_note : str
         Description of the threshold of the model; empty if none was requested.
     coefficients, importance : list of tuple of str and float
-        Effects of the inputs, or importances of the columns.
+        Coefficients of the inputs, or permutation importances of the columns, by name.
     all_rows : dict
         Results for all rows, by name, if the other results are for a sample.
     """
@@ -97,7 +97,7 @@ def fit_table(prepared: PreparedTable, settings: "TableClassifier") -> TableFit:
         threshold, note = _threshold(held_out, score, settings.targets)
         model = replace(model, threshold=threshold)
     coefficients, importance = model.coefficients(prepared.frame), []
-    # Trees have no coefficients; each importance requires a prediction.
+    # Importances are computed only without coefficients: each requires a prediction.
     if not coefficients and settings.model != "scores":
         importance = model.importance(prepared.frame, prepared.label.is_positive)
     results = prepared.label, model, method, comparison, held_out, summary
@@ -106,7 +106,7 @@ def fit_table(prepared: PreparedTable, settings: "TableClassifier") -> TableFit:
 
 
 class _Fitter:
-    """Fit methods to the folds of a table, and one of them to all rows."""
+    """Cross-validation of the methods on a table, and the final fit to all rows."""
 
     def __init__(self, prepared: PreparedTable, settings: "TableClassifier") -> None:
         self.prepared, self.settings = prepared, settings
@@ -169,7 +169,8 @@ class _Fitter:
         task = self._task(columns.fit_transform(prepared.frame), np.arange(self.y.size))
         steps, score = rankers.fit_ranker(method, task)
         inner = None if score is None else self._held_out(task.folds(), {method: score})
-        # String arrays: of an object array, a saved model would store every element.
+        # A saved model stores an array of strings as a whole, but each element of an object
+        # array separately.
         for step in (columns, *(step for _, step, _ in columns.transformers_)):
             if hasattr(step, "feature_names_in_"):
                 step.feature_names_in_ = step.feature_names_in_.astype(np.str_)
@@ -202,7 +203,7 @@ class _Fitter:
 def _threshold(
     held_out: CrossValidatedScores, score: NDArray[np.float64], targets: ThresholdTargets
 ) -> tuple[float | None, str]:
-    """Choose a threshold that reaches all targets, guaranteed for new rows if possible.
+    """Choose a threshold that meets all targets, guaranteed for new rows if possible.
 
     Returns the threshold and a sentence that describes it.
     """

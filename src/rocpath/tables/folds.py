@@ -31,7 +31,7 @@ class RowDesign(NamedTuple):
     group : array of int or None
         Number of the group of each row; rows of a group stay in one fold.
     copy : array of int or None
-        Number shared by identical rows, which stay in one fold, too.
+        Number shared by identical rows, which also stay in one fold.
     time : array of float or None
         Time of each row. If given, models are trained on the past and evaluated on the
         future.
@@ -48,11 +48,11 @@ class RowDesign(NamedTuple):
     unit: NDArray[np.intp] | None = None
 
     def with_units(self) -> Self:
-        """Find the independent units.
+        """Return the design with its independent units.
 
-        With groups, they are the groups, and groups that share identical rows are one
-        unit. With times only, they are blocks of consecutive times, since neighbors in
-        time are rarely independent. Otherwise, they are the distinct rows.
+        With groups, these are the groups, and groups that share identical rows are one
+        unit. With times only, they are blocks of consecutive times, since rows that are
+        close in time are rarely independent. Otherwise, they are the distinct rows.
         """
         if self.group is None and self.time is not None:
             return self._replace(unit=_time_blocks(self.time))
@@ -68,7 +68,7 @@ class RowDesign(NamedTuple):
 
     @property
     def statistics(self) -> dict[str, Any]:
-        """The arguments ``groups`` and ``sample_weight`` of statistics and estimators."""
+        """Arguments ``groups`` and ``sample_weight`` of statistics and estimators."""
         return {"groups": self.unit, "sample_weight": self.sample_weight}
 
     @property
@@ -93,7 +93,7 @@ class RowDesign(NamedTuple):
 
 
 def _time_blocks(time: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Return blocks of consecutive times with about equal numbers of rows."""
+    """Assign rows to blocks of consecutive times with about equal numbers of rows."""
     rank = np.searchsorted(np.sort(time), time)
     block = rank * _N_TIME_BLOCKS // time.size
     return np.unique(block, return_inverse=True)[1]
@@ -104,15 +104,15 @@ def split_rows(
 ) -> list[Fold]:
     """Split rows into folds whose training and held-out rows contain both classes.
 
-    There are fewer folds where a class has too few rows or groups, and none if it has
-    only one.
+    There are fewer folds if a class has too few rows or groups, and none if it has only
+    one.
     """
     if design.time is not None:
         return list(_forward_folds(is_positive, design, n_folds))
     rows = np.arange(is_positive.size)
     unit = rows if design.unit is None else design.unit
     _, first, unit = np.unique(unit, return_index=True, return_inverse=True)
-    # Ranks of units in the order of the table, so that copies do not change the folds.
+    # Units are permuted in the order of the table, so that copies do not change the folds.
     rank = np.empty(first.size, dtype=np.intp)
     rank[np.argsort(first)] = check_random_state(random_state).permutation(first.size)
     for n_used in range(n_folds, 1, -1):
@@ -125,7 +125,7 @@ def split_rows(
 def _forward_folds(
     is_positive: NDArray[np.bool_], design: RowDesign, n_folds: int
 ) -> Iterator[Fold]:
-    """Yield folds with all rows before a time window, and with the rows in the window.
+    """Yield the rows before a time window for training, and those in it for testing.
 
     Training rows of units that are in the window are excluded, and so are copies of
     rows in the window.

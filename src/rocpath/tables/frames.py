@@ -31,7 +31,7 @@ def as_table(frame: Any) -> pl.DataFrame:
 
 
 def as_series(name: str, values: Any) -> pl.Series:
-    """Convert one value per row to a polars series, which keeps its name if any."""
+    """Convert one value per row to a polars series, whose own name takes precedence."""
     if isinstance(values, pl.Series):
         return values if values.name else values.alias(name)
     refuse_masked(name, values)
@@ -42,7 +42,7 @@ def as_series(name: str, values: Any) -> pl.Series:
     if array.dtype.kind == "M":
         array = array.astype("datetime64[us]")
     if array.dtype.kind in "OSU":
-        # Also for categories and extension types: polars reads all their Python values.
+        # Categories and extension types are converted from their Python values, too.
         known = [None if _is_missing(one) else one for one in array.tolist()]
         return pl.Series(name, known, strict=False)
     return pl.Series(name, array)

@@ -44,7 +44,7 @@ class BinaryLabel(KnownLabels):
 
     @classmethod
     def of(cls, column: str, positive: str, negative: str, is_positive: NDArray[np.bool_]) -> Self:
-        """Count the rows of both classes."""
+        """Create labels, and count the rows of both classes."""
         n_positive = int(is_positive.sum())
         n_negative = is_positive.size - n_positive
         return cls(column, positive, negative, n_positive, n_negative, is_positive)
@@ -64,14 +64,14 @@ def binary_label(series: pl.Series, positive: str | None) -> BinaryLabel:
         raise ValueError(
             f"{name} has {len(values)} values ({listed(values)}): specify the positive one."
         )
-    # The second in sorted order, as in scikit-learn: 1 for 0 and 1, yes for no and yes.
+    # The second in sorted order, as in scikit-learn: 1 of 0 and 1, or yes of no and yes.
     positive = values[1] if positive is None else positive
     if positive not in values:
         raise ValueError(
             f"{name} has no value {positive!r}: the positive label must be one of {listed(values)}."
         )
     others = [value for value in values if value != positive]
-    # Several negative values share one name, which `known_label` recognizes.
+    # Several negative values share one name, which `known_positives` recognizes.
     negative = others[0] if len(others) == 1 else f"not {positive}"
     return BinaryLabel.of(series.name, positive, negative, (text == positive).to_numpy())
 
@@ -105,7 +105,7 @@ def known_positives(series: pl.Series, positive: str, negative: str) -> NDArray[
 
 
 def label_text(series: pl.Series) -> pl.Series:
-    """Return labels as text, or raise if they are missing or not plain values."""
+    """Return labels as text, or raise if they are missing or not scalars."""
     if not is_plain(series):
         raise ValueError(
             f"label column {series.name!r} must be text, numbers or booleans, got {series.dtype}."

@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 from rocpath.auc_statistics.influence import place_rows
 from rocpath.tables.columns import ColumnAudit, TableFeatures
 
-_SUSPICIOUS = 0.99  # AUC of a column alone
-_MIN_ROWS = 10  # of a class; fewer may be ranked perfectly by chance
-_ROWS_PER_CATEGORY = 20  # on average, to estimate the share of positives in each
+_SUSPICIOUS = 0.99  # minimum AUC of a column alone
+_MIN_ROWS = 10  # per class; fewer may be ranked perfectly by chance
+_ROWS_PER_CATEGORY = 20  # minimum mean, to estimate the share of positives in a category
 
 
 def suspect_leaks(
@@ -26,7 +26,7 @@ def suspect_leaks(
     marked = []
     for audit in audits:
         area = areas.get(audit.column, 0.0)
-        # Marked, not dropped: only the user knows when the values become known.
+        # The column is not dropped: only the user knows when its values become available.
         if area >= _SUSPICIOUS:
             leak = f"possible leak: its AUC alone is {area:.3f}"
             note = f"{leak}; drop it if it is known only after the label"
@@ -38,7 +38,7 @@ def suspect_leaks(
 def _number_auc(number: NDArray[np.float64], is_positive: NDArray[np.bool_]) -> float:
     """Return the AUC of a number, in its better direction, or of its missingness."""
     is_missing = np.isnan(number)
-    # Missing values are below all numbers in the first score; the second ignores numbers.
+    # The first score ranks missing values below all numbers; the second ignores numbers.
     scores = [np.where(is_missing, -np.inf, number), is_missing.astype(np.float64)]
     areas = [place_rows(score, is_positive, None, 1.0).area for score in scores]
     return max(max(area, 1.0 - area) for area in areas)

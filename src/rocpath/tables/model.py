@@ -1,4 +1,4 @@
-"""A fitted model of a table, with the columns it reads and how it reads them."""
+"""Fitted model of a table, with the columns it reads and how it reads them."""
 
 from copy import copy
 from dataclasses import dataclass, field
@@ -27,7 +27,7 @@ from rocpath.tables.columns import TableFeatures, column
 from rocpath.tables.dependence import distinctive_hashes
 from rocpath.tables.labels import BinaryLabel, known_label
 
-# Scikit-learn's names of missing indicators, and of all rare categories together.
+# Scikit-learn's prefix of missing indicators, and its name for all rare categories.
 _MISSING, _RARE = "missingindicator_", "infrequent_sklearn"
 _PIPELINES: tuple[list[type], ...] = (
     [ColumnTransformer, AUCClassifier],
@@ -83,7 +83,7 @@ class TableModel:
         if isinstance(steps[-1], PlattScaling):
             is_known &= type(steps[-1].estimator) is HistGradientBoostingClassifier
         if not is_known:
-            raise ValueError("the pipeline is not one of rocpath's.")
+            raise ValueError("its pipeline has unknown steps.")
 
     @classmethod
     def from_pipeline(
@@ -122,22 +122,25 @@ class TableModel:
             return []
         X = self.frame(table).select(self.features.number).to_numpy()
         low, high = self.seen.T
-        # This detects a changed unit, such as mm instead of m, which only gives bad scores.
+        # This detects a changed unit, such as mm instead of m, which raises no error.
         margin = _FAR * (high - low)
         is_far = (low - margin > X) | (high + margin < X)
-        return [
-            f"column {self.features.number[k]!r} has {is_far[:, k].sum():,} values far outside "
-            f"the range of the training rows ({low[k]:g} to {high[k]:g}), such as "
-            f"{X[is_far[:, k], k][0]:g} in row {is_far[:, k].argmax() + 1}."
-            for k in np.flatnonzero(is_far.any(axis=0))
-        ]
+        notes = []
+        for k in np.flatnonzero(is_far.any(axis=0)):
+            far = np.flatnonzero(is_far[:, k])
+            notes.append(
+                f"column {self.features.number[k]!r} has {far.size:,} "
+                f"value{'' if far.size == 1 else 's'} far outside the range of the training rows "
+                f"({low[k]:g} to {high[k]:g}), such as {X[far[0], k]:g} in row {far[0] + 1}."
+            )
+        return notes
 
     def scores(self, table: pl.DataFrame) -> NDArray[np.float64]:
         """Predict the log-odds of every row."""
         return np.asarray(self.pipeline.decision_function(self.frame(table)))
 
     def predictions(self, table: pl.DataFrame) -> pl.DataFrame:
-        """Predict score, probability and label of every row."""
+        """Predict the score, probability and label of every row."""
         score = self.scores(table)
         label = np.where(self.is_positive(score), self.positive, self.negative)
         return pl.DataFrame({"score": score, "probability": expit(score), "prediction": label})
@@ -179,11 +182,11 @@ class TableModel:
     def importance(
         self, table: pl.DataFrame, is_positive: NDArray[np.bool_]
     ) -> list[tuple[str, float]]:
-        """Return the decrease in AUC if a column is permuted, largest first.
+        """Return the decrease in AUC when each column is permuted, largest first.
 
         The list is empty for more than 300 columns, which would take minutes.
         """
-        # The same rows for every column, so that decreases can be compared.
+        # Decreases are comparable, since the rows are the same for every column.
         rng = np.random.default_rng(0)
         rows = rng.permutation(is_positive.size)[:_MAX_SHUFFLED]
         frame, y = self.frame(table)[rows], is_positive[rows]
@@ -200,7 +203,7 @@ class TableModel:
     def descent_lines(self, table: pl.DataFrame, label: str | None = None) -> Lines:
         """Return the lines of predictions along the negative gradient of AUM.
 
-        Labels are by default those of the label column of the fit.
+        By default, labels are read from the label column of the fit.
         """
         series = column(table, label or self.label, "label")
         is_positive = known_label(series, self.positive, self.negative).is_positive
@@ -220,7 +223,7 @@ def table_inputs(features: TableFeatures, *, is_scores: bool = False) -> ColumnT
     category = OneHotEncoder(
         min_frequency=features.min_frequency, handle_unknown="infrequent_if_exist"
     )
-    # Numbers come first. Given names, scikit-learn would search all names for each one.
+    # Numbers come first. Slices are faster than names, which scikit-learn looks up one by one.
     n_number = len(features.number)
     steps = [
         ("number", "passthrough" if is_scores else number, slice(0, n_number)),

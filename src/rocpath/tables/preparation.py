@@ -44,7 +44,7 @@ _MESSAGES = {
 
 
 class TableWarning(NamedTuple):
-    """A reason to doubt the results, and the columns it is about.
+    """Reason to doubt the results, and the columns concerned.
 
     ``kind`` is ``"leak"``, ``"copies"``, ``"groups"``, ``"time"``, ``"few rows"``,
     ``"unlabeled"`` or ``"training rows"``.
@@ -63,13 +63,13 @@ class TableWarning(NamedTuple):
 class PreparedTable(NamedTuple):
     """Labeled rows, the use of their columns, and their dependence."""
 
-    frame: pl.DataFrame  # features, as float64 and as text
+    frame: pl.DataFrame  # features as float64 or text
     label: BinaryLabel
     features: TableFeatures
     columns: list[ColumnAudit]
     design: RowDesign
     warnings: list[TableWarning]
-    time: pl.Series | None = None  # of each row, as it was given
+    time: pl.Series | None = None  # times of the rows, as given
 
 
 class Roles(NamedTuple):
@@ -86,7 +86,7 @@ class Roles(NamedTuple):
         return self._replace(**{name: _role(table, one, name) for name, one in given.items()})
 
     def design(self, copy: NDArray[np.intp] | None = None) -> RowDesign:
-        """Return the dependence of rows with these groups, times and weights."""
+        """Return the design of rows with these groups, times and weights."""
         group = time = weight = None
         if self.groups is not None:
             text = complete(text_of(self.groups), "group column").to_numpy()
@@ -113,7 +113,7 @@ def prepare_table(
     for name in drop:
         column(table, name, "drop")
     label = binary_label(given.y, positive)
-    # Columns that were given as values, such as groups=frame["customer"], are excluded, too.
+    # Columns that were given as values, such as groups=frame["customer"], are excluded as well.
     excluded = {*drop} | {
         one.name
         for one in given
@@ -178,7 +178,7 @@ def _warn_of_groups(table: pl.DataFrame) -> list[TableWarning]:
 
 
 def _warn_of_dependence(prepared: PreparedTable, table: pl.DataFrame) -> Iterator[TableWarning]:
-    """Warn about copies, and about groups and times that were not given."""
+    """Warn about copies, and about suspected groups and drift in time."""
     design, n_rows = prepared.design, table.height
     if design.copy is not None:
         yield TableWarning.of("copies", count=n_rows - design.copy.max() - 1, n_rows=n_rows)

@@ -53,14 +53,14 @@ _C = np.logspace(-4, 2, 7)
 _LEAVES = (3, 12)
 _MAX_TREES = 120
 _LEARNING_RATE = 0.08
-_TREES = 10  # between two evaluations of the AUC; more would mostly select by noise
+_TREES = 10  # between two evaluations of the AUC; a finer grid would mostly fit noise
 # Maximum number of columns for boosting: with 10,000, tuning took minutes for 200 rows.
-# On 30 tables of 160 or 600 rows and 5,000 columns, AUC with 600 was lower by .006.
+# On 30 tables of 160 or 600 rows and 5,000 columns, a maximum of 600 lowered the AUC by 0.006.
 _MAX_BOOSTED = 300
 
 
 class FittedRanker(NamedTuple):
-    """The last steps of a pipeline, and log-odds of rows from the inner folds.
+    """Last steps of a pipeline, and held-out log-odds of the rows in the inner folds.
 
     ``held_out`` is None if the method has no inner folds or does not expose their scores.
     """
@@ -90,13 +90,13 @@ class RankerTask(NamedTuple):
         return np.broadcast_to(self.design.weight, self.is_positive.shape)
 
     def folds(self) -> list[Fold]:
-        """Split the rows for tuning; return no folds if a class has one row."""
-        # Time windows are for the evaluation: tuning needs all rows of a class.
+        """Split the rows for tuning; return no folds if a class has only one row."""
+        # Time windows are used only for evaluation: tuning needs all rows of a class.
         design = self.design._replace(time=None)
         return split_rows(self.is_positive, design, INNER_FOLDS, self.random_state)
 
     def auc(self, rows: NDArray[np.intp], score: NDArray[np.float64]) -> float:
-        """Compute an AUC without checks, which took half the time of tuning."""
+        """Compute an AUC without input checks, which took half of the tuning time."""
         weight = None if self.design.sample_weight is None else self.weight[rows]
         return place_rows(score, self.is_positive[rows], weight, self.max_fpr or 1.0).area
 
@@ -111,7 +111,7 @@ def methods_for(choice: str, *, fast: bool = False) -> tuple[str, ...]:
 def fit_ranker(method: str, task: RankerTask) -> FittedRanker:
     """Fit a method, with hyperparameters selected by AUC on inner folds.
 
-    With ``max_fpr``, they are selected by the partial AUC, for all methods alike.
+    With ``max_fpr``, they are selected by the partial AUC for all methods.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -121,8 +121,8 @@ def fit_ranker(method: str, task: RankerTask) -> FittedRanker:
             return FittedRanker([("ranking", model)])
         if method == BLEND:
             return _fit_blend(task)
-        # Waiting threads spin: this is ten or more times slower if another program
-        # needs a core.
+        # Waiting threads spin, which makes fits ten or more times slower if another
+        # program needs a core.
         with threadpool_limits(1):
             if method == BOOSTING:
                 return _fit_boosting(task)
@@ -138,11 +138,11 @@ def _fit_blend(task: RankerTask) -> FittedRanker:
         # By default, a blend of given scores numbers its members.
         blend.member_names_ = list(task.score_names)
     else:
-        # The default members with a faster linear one, which is fitted thirty times.
+        # The default members, but with a faster linear one, since it is fitted thirty times.
         linear = make_pipeline(StandardScaler(), LogisticRegression(C=0.1, max_iter=1000))
         usual = portfolio(X, random_state=seed)
         members = [("linear", linear), *(one for one in usual if one[0] != "linear")]
-        # The audit of the columns has already reported this.
+        # The audit of the columns already reports this.
         warnings.filterwarnings("ignore", message=".* ranks all held-out rows")
         blend.set_params(estimators=members).fit(X, task.y, **sample)
     return FittedRanker([("dense", columns), ("ranking", blend)])
@@ -151,19 +151,18 @@ def _fit_blend(task: RankerTask) -> FittedRanker:
 def _tuned(
     task: RankerTask, n_settings: int, fold_scores: Callable[..., Iterable[NDArray[np.float64]]]
 ) -> tuple[int, tuple[float, float], NDArray[np.float64] | None]:
-    """Return the setting with the largest mean AUC on inner folds, and its log-odds there.
+    """Select the setting with the largest mean AUC on inner folds.
 
-    Platt scaling, whose slope and intercept are returned too, turns scores into log-odds.
-
-    ``fold_scores`` takes training and held-out rows and returns the scores of the
-    latter for each setting. Without folds a setting in the middle is used.
+    Returns its index, the slope and intercept of Platt scaling, and the held-out log-odds.
+    ``fold_scores`` takes training and held-out rows and returns the scores of the latter
+    for each setting. Without folds, the middle setting is selected.
     """
     area, score = np.zeros(n_settings), np.zeros((n_settings, task.is_positive.size))
     folds = task.folds()
     for train, test in folds:
-        for place, one in enumerate(fold_scores(train, test)):
-            score[place, test] = one
-            area[place] += task.auc(test, one)
+        for setting, one in enumerate(fold_scores(train, test)):
+            score[setting, test] = one
+            area[setting] += task.auc(test, one)
     if not folds:
         return n_settings // 2, (1.0, 0.0), None
     chosen = int(area.argmax())
@@ -172,7 +171,7 @@ def _tuned(
 
 
 def _fit_logistic(task: RankerTask, class_weight: str | None) -> FittedRanker:
-    # Without centering, so that sparse columns stay sparse; the intercept replaces it.
+    # Columns are not centered, so that sparse ones stay sparse; the intercept compensates.
     scale = StandardScaler(with_mean=False)
     Z, back = row_space(scale.fit_transform(task.X))
     y, weight = task.y, task.weight
@@ -182,7 +181,7 @@ def _fit_logistic(task: RankerTask, class_weight: str | None) -> FittedRanker:
 
     def fold_scores(train: Any, test: Any) -> Iterable[NDArray[np.float64]]:
         inside, outside = rows.take(train), rows.take(test)
-        # From the strongest L2 penalty to the weakest; each fit starts from the last one.
+        # L2 penalties decrease, and each fit starts from the previous solution.
         model = LogisticRegression(max_iter=300, class_weight=class_weight, warm_start=True)
         for C in grid:
             model.set_params(C=C).fit(inside.X, y[train], weight[train])
@@ -223,7 +222,7 @@ def _dense_columns(X: Matrix, kept: NDArray[np.intp]) -> ColumnTransformer:
 
 
 def _fit_boosting(task: RankerTask) -> FittedRanker:
-    """Fit boosting with tuned trees; columns are selected inside the folds."""
+    """Fit gradient boosting with tuned trees; columns are selected within the folds."""
     X: Any = task.X.toarray() if sparse.issparse(task.X) else task.X
     y = task.y
     settings = [(leaves, n) for leaves in _LEAVES for n in range(_TREES, _MAX_TREES + 1, _TREES)]
@@ -233,7 +232,7 @@ def _fit_boosting(task: RankerTask) -> FittedRanker:
             max_iter=n_trees,
             learning_rate=_LEARNING_RATE,
             max_leaf_nodes=leaves,
-            # The default of 20 leaves nothing to split in small tables.
+            # With the default of 20, small tables could not be split.
             min_samples_leaf=int(np.clip(y.size // 20, 2, 20)),
             # With a hundred rows, 255 bins would take most of the time.
             max_bins=int(np.clip(y.size // 8, 32, 255)),
@@ -252,7 +251,7 @@ def _fit_boosting(task: RankerTask) -> FittedRanker:
             stages = model.staged_decision_function(X[np.ix_(test, columns)])
             yield from map(np.ravel, islice(stages, _TREES - 1, None, _TREES))
 
-    # Trees are overconfident on their training rows.
+    # Trees are overconfident on their training rows, so held-out scores are calibrated.
     chosen, scaling, held_out = _tuned(task, len(settings), fold_scores)
     columns = _dense_columns(task.X, _informative_columns(X, y))
     model = boosted(*settings[chosen])

@@ -14,8 +14,8 @@ def load_model(source: str | os.PathLike[str]) -> TableClassifier | LearnedDetec
     """Load a model that was saved by an estimator or the command line.
 
     Loading runs no code from the file, which may only contain numbers, text and the
-    types of rocpath's models. A file with other types, with weights that are not finite, or that
-    would unpack to more than 1 GiB is rejected, and so is a damaged one.
+    types of rocpath's models. Damaged files are rejected, and so are files with other types, with
+    weights that are not finite, or with an unpacked size of more than 1 GiB.
 
     Parameters
     ----------

@@ -11,19 +11,19 @@ _CODES = {
     *(2**15 - 1, -(2**15), 2**31 - 1, -(2**31)),
 }
 _HUGE = 1e30  # larger values are codes, such as the largest 32-bit float, 3.4e38
-_MIN_GAP = 3.0  # of a code from all other values, in widths of their range
+_MIN_GAP = 3.0  # distance of a code from all other values, in widths of their range
 _MIN_VALUES = 10  # distinct other values, to estimate their range
 
 
 def sentinel_codes(series: pl.Series) -> tuple[float, ...]:
     """Return codes for missing values that lie far outside the range of a column.
 
-    A code is one of the usual numbers, occurs more than once unless it is huge, and its
+    A code is either huge, or one of the usual numbers that occurs more than once. Its
     distance from all other values is more than three times their range.
     """
     if not series.dtype.is_numeric():
         return ()
-    # Codes are at the ends; most columns have none there and need not be sorted.
+    # Codes lie at the ends of the range; most columns have none and need no sorting.
     if not any(_may_be_code(end) for end in (series.min(), series.max())):
         return ()
     number = series.cast(pl.Float64).drop_nulls().to_numpy()
@@ -31,9 +31,9 @@ def sentinel_codes(series: pl.Series) -> tuple[float, ...]:
     is_code = np.abs(value) > _HUGE
     is_code |= (count > 1) & np.isin(value, list(_CODES))
     rest = value[~is_code]
-    # Codes inside the range are ordinary values, such as 99 among ages.
     if not is_code.any() or rest.size < _MIN_VALUES:
         return ()
+    # Numbers inside the range are ordinary values, such as 99 among ages.
     low, high = rest[0], rest[-1]
     distance = np.maximum(low - value, value - high)
     return tuple(value[is_code & (distance > _MIN_GAP * (high - low))].tolist())

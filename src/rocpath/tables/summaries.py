@@ -21,9 +21,9 @@ from rocpath.tables.fit import TableFit
 from rocpath.tables.preparation import TableWarning
 
 _DOUBTS = {
-    "leak": "Column {!r} may be known only after the label: without it the AUC may be lower.",
-    "groups": "Rows with the same {!r} may not be independent: the AUC for new ones may be lower.",
-    "copies": "Copies of rows count as one.",
+    "leak": "Column {!r} may be known only after the label: without it, the AUC may be lower.",
+    "groups": "Rows with the same {!r} may be dependent: the AUC for new values may be lower.",
+    "copies": "Copies of a row count as one row.",
     "few rows": "One class has too few rows to estimate an AUC.",
     "training rows": "{message}.",
 }
@@ -38,7 +38,7 @@ def headline(fit: TableFit, test: TableEvaluation | None = None) -> str:
         groups = "" if test.n_groups is None else f", {test.n_groups:,} groups"
         size = f"{test.label.n_positive:,} positives{groups}"
         text = f"{model} separates {classes} with {_area('AUC', test.auc, 'test', size)}."
-        # Copies and groups of the training rows do not matter for test rows.
+        # Copies and groups among the training rows do not affect test results.
         return _with_doubts(
             text, [one for one in fit.warnings if one.kind == "leak"] + [*test.warnings]
         )

@@ -6,17 +6,17 @@ import polars as pl
 
 _NUMBERS = DECIMAL_POINT, DECIMAL_COMMA = "decimal point", "decimal comma"
 _MIN_READABLE = 0.95  # minimum share of readable values in a column of numbers or dates
-_MAX_UNREADABLE = 20  # distinct texts of such a column that are treated as missing
-# Dates with dots always begin with the day; with slashes or dashes they may not.
+_MAX_UNREADABLE = 20  # maximum number of distinct unreadable values, treated as missing
+# Dates with dots always begin with the day; with slashes or dashes, the month may be first.
 _DATES = ("%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y")
 _SIGNS = r"[$€£¥₹]|\b(?:USD|EUR|GBP|CHF)\b"
 _SPACES = " '\u2019\u00a0\u202f"  # a space, an apostrophe, and their typeset forms
-# Separators of thousands, and of decimals.
+# Patterns of the thousands separator and the decimal separator.
 _SEPARATORS = {DECIMAL_POINT: (f"[,{_SPACES}]", r"\."), DECIMAL_COMMA: (f"[.{_SPACES}]", ",")}
 
 
 class ColumnReading(NamedTuple):
-    """Values of a column, their format if they are text, and what is treated as missing."""
+    """Values of a column, their format if they are text, and those treated as missing."""
 
     number: pl.Series
     format: str = ""
@@ -46,7 +46,7 @@ def read_format(series: pl.Series, kind: str | None) -> ColumnReading | None:
         unreadable = text.filter(number.is_null() & text.is_not_null()).unique()
         if kind is None and unreadable.len() > _MAX_UNREADABLE:
             continue
-        # Where two formats read all dates differently, only the user knows which is meant.
+        # If two formats read the dates differently, only the user knows which one is right.
         if formats is _DATES and others and not number.equals(numbers[others[0]]):
             raise ValueError(
                 f"column {series.name!r} is ambiguous: dates such as "
@@ -73,7 +73,7 @@ def parse_text(series: pl.Series, style: str) -> pl.Series:
     # A column may contain both 5% and 0.05.
     is_percent = text.str.ends_with("%")
     text = text.str.strip_suffix("%").str.strip_chars()
-    # Groups of three only: 1,5 is not fifteen, and 03.04.2024 is not a number.
+    # Groups have three digits: 1,5 is not fifteen, and 03.04.2024 is not a number.
     shape = rf"^[+-]?(\d{{1,3}}({group}\d{{3}})+|\d+)?({point}\d*)?([eE][+-]?\d+)?$"
     plain = text.str.replace_all(group, "").str.replace(point, ".")
     number = plain.cast(pl.Float64, strict=False).set(~text.str.contains(shape), None)
