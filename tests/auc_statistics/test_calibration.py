@@ -1,4 +1,4 @@
-"""Calibration curves: bins against counts, and coverage of intervals."""
+"""Calibration curves: bins compared with counts, and coverage of intervals."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ def test_bins_partition_the_rows_by_probability():
 @pytest.mark.parametrize("has_groups", [False, True])
 def test_calibration_intervals_have_nominal_coverage(has_groups):
     rng = np.random.default_rng(1)
-    held = []
+    is_covered = []
     for _ in range(100):
         group = np.repeat(np.arange(100), 6)
         probability = rng.uniform(0.1, 0.6, 100)[group]
@@ -35,9 +35,9 @@ def test_calibration_intervals_have_nominal_coverage(has_groups):
         drawn = rng.random(100)[group] if has_groups else rng.random(600)
         y = drawn < probability
         found = rp.calibration_curve(y, probability, groups=group if has_groups else None)
-        held += [one.low <= one.probability <= one.high for one in found.bins]
+        is_covered += [one.low <= one.probability <= one.high for one in found.bins]
     # About 1,000 independent intervals; their bounds are conservative.
-    assert np.mean(held) > 0.93
+    assert np.mean(is_covered) > 0.93
 
 
 def test_probabilities_outside_zero_and_one_raise():

@@ -1,4 +1,4 @@
-"""Statistics of clustered rows against loops over pairs and simulation."""
+"""Statistics of clustered rows, compared with loops over pairs and simulation."""
 
 import numpy as np
 import pytest
@@ -129,23 +129,23 @@ def clustered_sample(rng, n_groups, icc, distance):
 @pytest.mark.parametrize("icc", [0.0, 0.6])
 def test_grouped_intervals_have_nominal_coverage(icc):
     rng = np.random.default_rng(3)
-    held = 0
+    n_covered = 0
     for _ in range(400):
         y, score, code = clustered_sample(rng, 30, icc, np.sqrt(2) * ndtri(0.8))
         found = rp.auc_interval(y, score, groups=code)
-        held += found.low <= 0.8 <= found.high
-    # Four standard errors of a proportion of .95 with n = 400 are .044.
-    assert abs(held / 400 - 0.95) < 0.044
+        n_covered += found.low <= 0.8 <= found.high
+    # Four standard errors of a proportion of 0.95 with n = 400 are 0.044.
+    assert abs(n_covered / 400 - 0.95) < 0.044
 
 
 def test_intervals_that_ignore_groups_have_low_coverage():
     rng = np.random.default_rng(4)
-    held = 0
+    n_covered = 0
     for _ in range(200):
         # With one class per group, the random effect does not cancel.
         y, score, code = clustered_sample(rng, 40, 0.6, 0.0)
         y = code % 2 == 0
         score = score + np.sqrt(2) * ndtri(0.8) * y
         found = rp.auc_interval(y, score)
-        held += found.low <= 0.8 <= found.high
-    assert held / 200 < 0.7
+        n_covered += found.low <= 0.8 <= found.high
+    assert n_covered / 200 < 0.7

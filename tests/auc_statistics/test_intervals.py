@@ -1,4 +1,4 @@
-"""Intervals and tests of AUCs against sums over pairs, simulation and publications."""
+"""Intervals and tests of AUCs, compared with sums over pairs, simulation and papers."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.special import ndtr, ndtri, stdtrit
 
 import rocpath as rp
-from rocpath.auc_statistics.influence import auc_with_influence, falling_order
+from rocpath.auc_statistics.influence import auc_with_influence, descending_order
 from tests import oracle_auc
 
 rates = st.sampled_from([1 / 16, 1 / 4, 1 / 3, 1 / 2, 0.9, 1.0])
@@ -37,13 +37,13 @@ def test_standard_errors_equal_delongs(rows, random):
     variance = oracle_auc.delong_variance(score, y)
     assert one.standard_error**2 == pytest.approx(variance, abs=1e-12)
     both = rp.compare_auc(y, score, other)
-    apart = (
+    expected = (
         variance
         + oracle_auc.delong_variance(other, y)
         - 2 * oracle_auc.delong_variance(score, y, other)
     )
     assert both.difference == pytest.approx(one.value - two.value)
-    assert both.standard_error**2 == pytest.approx(apart, abs=1e-12)
+    assert both.standard_error**2 == pytest.approx(expected, abs=1e-12)
 
 
 @given(labeled_scores(weights=(1, 2, 5)), rates)
@@ -130,7 +130,7 @@ def test_intervals_of_perfect_scores_narrow_with_more_rows(n_positive):
 
 
 def test_intervals_with_a_single_positive_are_wide():
-    # The positive is at the median of the negatives. If the AUC were .8, its score would
+    # The positive is at the median of the negatives. If the AUC were 0.8, its score would
     # be 1.2 standard deviations below the mean, which is not significant.
     area = rp.auc_interval([0] * 99 + [1], [*range(99), 48.5])
     assert area.low < 0.2
@@ -151,7 +151,7 @@ def test_exchanged_scores_of_zero_variance_have_the_same_p_values():
     assert other.non_inferiority_p_value > 0.5 > found.non_inferiority_p_value
 
 
-def test_a_difference_without_variance_and_width_is_significant():
+def test_a_difference_with_zero_variance_is_significant():
     # The rows of each class have the components 1 and 1/2 in one score, and 1/2 and 0 in
     # the other, so that all components differ by 1/2.
     found = rp.compare_auc([1, 1, 0, 0], [4, 2, 3, 1], [3, 1, 4, 2])
@@ -178,11 +178,11 @@ def coverage(n_positive, n_negative, distance, n_tries=600):
     y = np.repeat([1, 0], [n_positive, n_negative])
     # The difference between a positive and a negative is normal with variance 2.
     truth = ndtr(distance / np.sqrt(2))
-    held = 0
+    n_covered = 0
     for _ in range(n_tries):
         area = rp.auc_interval(y, rng.normal(size=y.size) + distance * y)
-        held += area.low <= truth <= area.high
-    return held / n_tries
+        n_covered += area.low <= truth <= area.high
+    return n_covered / n_tries
 
 
 @pytest.mark.parametrize(
@@ -190,7 +190,7 @@ def coverage(n_positive, n_negative, distance, n_tries=600):
     [(5, 20, 1.8), (10, 10, 2.3), (20, 400, 1.2), (50, 50, 3.3)],
 )
 def test_intervals_have_nominal_coverage(n_positive, n_negative, distance):
-    # Four standard errors of a proportion of .95 with n = 600 are .036.
+    # Four standard errors of a proportion of 0.95 with n = 600 are 0.036.
     assert abs(coverage(n_positive, n_negative, distance) - 0.95) < 0.036
 
 
@@ -221,7 +221,7 @@ def test_rows_are_sorted_by_descending_score(n):
         rng.choice([-0.0, 0.0, 5e-324, -1e308, 1e308], n),
         np.full(n, 7.0),
     ):
-        order = falling_order(score)
+        order = descending_order(score)
         np.testing.assert_array_equal(score[order], np.sort(score)[::-1])
         assert np.unique(order).size == n
 
@@ -237,8 +237,8 @@ def test_aucs_that_differ_only_by_rounding_errors_are_equal():
 
 
 def test_one_outlier_widens_the_interval():
-    # One of 20 positives is below all negatives. With a true AUC of .99 and heavy tails,
-    # many samples look like this, so .99 must not be rejected.
+    # One of 20 positives is below all negatives. With a true AUC of 0.99 and heavy tails,
+    # many samples look like this, so 0.99 must not be rejected.
     y = np.repeat([0, 1], 20)
     score = np.append(np.arange(39.0), -1.0)
     found = rp.auc_interval(y, score)

@@ -1,4 +1,4 @@
-"""Several scores, strata and multiple classes, against loops and scikit-learn."""
+"""Several scores, strata and multiple classes, compared with loops and scikit-learn."""
 
 import numpy as np
 import pytest
@@ -41,8 +41,8 @@ def test_the_overall_test_equals_delongs():
     covariance = np.array([[oracle_auc.delong_variance(a, y, b) for b in columns] for a in columns])
     area = np.array([rp.auc(y, column) for column in columns])
     contrast = np.array([[1, -1, 0], [0, 1, -1]])
-    apart = contrast @ area
-    expected = apart @ np.linalg.solve(contrast @ covariance @ contrast.T, apart)
+    difference = contrast @ area
+    expected = difference @ np.linalg.solve(contrast @ covariance @ contrast.T, difference)
     found = rp.compare_aucs(y, S)
     assert found.statistic == pytest.approx(expected)
     assert found.degrees_of_freedom == 2
@@ -61,7 +61,7 @@ def test_equal_rankings_reduce_the_degrees_of_freedom():
 
 
 def test_holm_adjustment_of_three_p_values():
-    # The sorted values .01, .02 and .04 are multiplied by 3, 2 and 1.
+    # The sorted values 0.01, 0.02 and 0.04 are multiplied by 3, 2 and 1.
     assert holm([0.04, 0.01, 0.02]) == pytest.approx([0.04, 0.03, 0.04])
 
 
@@ -145,13 +145,13 @@ def test_stratified_intervals_have_nominal_coverage():
     rng = np.random.default_rng(0)
     stratum = np.repeat(np.arange(40), 6)
     y = np.tile([1, 0, 0, 0, 1, 0], 40)
-    held = 0
+    n_covered = 0
     for _ in range(400):
         effect = 3 * rng.normal(size=40)[stratum]
         score = effect + rng.normal(size=y.size) + np.sqrt(2) * norm.ppf(0.75) * y
         found = rp.auc_interval(y, score, strata=stratum)
-        held += found.low <= 0.75 <= found.high
-    assert abs(held / 400 - 0.95) < 0.044
+        n_covered += found.low <= 0.75 <= found.high
+    assert abs(n_covered / 400 - 0.95) < 0.044
 
 
 @pytest.mark.parametrize("multi_class", ["ovr", "ovo"])

@@ -1,4 +1,4 @@
-"""Metrics other than the AUC: against scikit-learn, derivatives and simulation."""
+"""Metrics other than the AUC, compared with scikit-learn, derivatives and simulation."""
 
 import numpy as np
 import pytest
@@ -39,13 +39,13 @@ def test_average_precision_intervals_have_nominal_coverage():
     rng = np.random.default_rng(1)
     big_y = rng.random(400_000) < 0.2
     truth = average_precision_score(big_y, rng.normal(size=big_y.size) + 1.5 * big_y)
-    held = 0
+    n_covered = 0
     for _ in range(300):
         y = rng.random(400) < 0.2
         found = rp.average_precision_interval(y, rng.normal(size=400) + 1.5 * y)
-        held += found.low <= truth <= found.high
-    # Four standard errors of a proportion of .95 with n = 300 are .05.
-    assert abs(held / 300 - 0.95) < 0.05
+        n_covered += found.low <= truth <= found.high
+    # Four standard errors of a proportion of 0.95 with n = 300 are 0.05.
+    assert abs(n_covered / 300 - 0.95) < 0.05
 
 
 def test_intervals_of_perfect_scores_have_a_positive_width():
@@ -59,16 +59,16 @@ def test_intervals_of_perfect_scores_have_a_positive_width():
 def test_intervals_of_rates_account_for_the_uncertainty_of_the_threshold(fpr):
     rng = np.random.default_rng(2)
     truth = ndtr(1.5 + ndtri(fpr))
-    held = plain = 0
+    n_covered = plain = 0
     for _ in range(400):
         y = np.repeat([0, 1], [80, 60])
         score = rng.normal(size=140) + 1.5 * y
         found = rp.tpr_at_fpr(y, score, fpr)
-        held += found.low <= truth <= found.high
+        n_covered += found.low <= truth <= found.high
         # A binomial interval ignores that the threshold was estimated.
         half = 1.96 * np.sqrt(found.value * (1 - found.value) / 60)
         plain += abs(found.value - truth) <= half
-    assert held / 400 > 0.92
+    assert n_covered / 400 > 0.92
     assert plain / 400 < 0.88
 
 
@@ -78,7 +78,7 @@ def test_fpr_at_tpr_is_tpr_at_fpr_with_exchanged_classes():
     two = rp.tpr_at_fpr(1 - y, -score, 0.2)
     assert one.value == pytest.approx(1 - two.value)
     assert (one.low, one.high) == pytest.approx((1 - two.high, 1 - two.low))
-    # By definition, the smallest FPR among thresholds with a TPR of at least .8.
+    # By definition, it is the smallest FPR among thresholds with a TPR of at least 0.8.
     cuts = [(score >= c) for c in np.unique(score)]
     best = min(c[y == 0].mean() for c in cuts if c[y == 1].mean() >= 0.8)
     assert one.value == pytest.approx(best)
@@ -115,7 +115,7 @@ def test_sample_sizes_give_the_requested_width_and_power():
     for _ in range(200):
         score = rng.normal(size=y.size) + np.sqrt(2) * ndtri(0.75) * y
         n_found += rp.auc_interval(y, score).low > 0.5
-    # Three standard errors of a proportion of .8 with n = 200 are .085; samples are small.
+    # Three standard errors of a proportion of 0.8 with n = 200 are 0.085; samples are small.
     assert abs(n_found / 200 - 0.8) < 0.1
 
 

@@ -1,4 +1,4 @@
-"""AUC statistics against values computed by the R package pROC."""
+"""AUC statistics, compared with values computed by the R package pROC."""
 
 import csv
 import runpy

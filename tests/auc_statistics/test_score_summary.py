@@ -1,4 +1,4 @@
-"""Summaries of scores against counts and exact binomial intervals."""
+"""Summaries of scores, compared with counts and exact binomial intervals."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ def exact_interval(count, n_rows, confidence=0.95):
 
 
 def test_lift_of_a_small_example():
-    # The top 10% of 20 rows are two rows, and one of them is one of the 5 positives.
+    # The top 10% of 20 rows are two rows, of which one is positive; there are 5 positives.
     is_positive = np.arange(20) % 4 == 3
     lift = summarize_scores(is_positive, np.arange(20.0)).lift
     assert lift == (2, 1, pytest.approx(0.2), pytest.approx(2.0))
@@ -38,9 +38,9 @@ def test_grid_counts_the_rows_at_or_above_each_threshold():
     assert (grid.tp[0], grid.fp[0]) == (0, 0)
     assert grid.tp[-1] + grid.fp[-1] == score.size
     for threshold, tp, fp in zip(*grid, strict=True):
-        is_called = score >= threshold
-        assert (is_called & is_positive).sum() == tp
-        assert (is_called & ~is_positive).sum() == fp
+        is_predicted = score >= threshold
+        assert (is_predicted & is_positive).sum() == tp
+        assert (is_predicted & ~is_positive).sum() == fp
 
 
 def test_the_band_has_exact_bounds_at_each_threshold():
@@ -64,38 +64,38 @@ def test_the_band_has_exact_bounds_at_each_threshold():
 def test_calibration_bins_have_equal_expected_numbers_of_positives():
     is_positive, score = tied_rows(2000)
     probability = expit(score)
-    groups = calibration_bins(is_positive, probability)
-    assert len(groups) == 10
-    assert sum(group.n_rows for group in groups) == score.size
-    expected = np.array([group.n_rows * group.probability for group in groups])
-    # Equal except for one row at each bin edge, whose probability is at most 1.
+    bins = calibration_bins(is_positive, probability)
+    assert len(bins) == 10
+    assert sum(one.n_rows for one in bins) == score.size
+    expected = np.array([one.n_rows * one.probability for one in bins])
+    # They are equal except for one row at each bin edge, with a probability of at most 1.
     np.testing.assert_allclose(expected, probability.sum() / 10, atol=2)
-    seen = sum(round(group.n_rows * group.share) for group in groups)
-    assert seen == is_positive.sum()
-    for group in groups:
-        count = round(group.n_rows * group.share)
-        assert (group.low, group.high) == pytest.approx(exact_interval(count, group.n_rows))
+    observed = sum(round(one.n_rows * one.share) for one in bins)
+    assert observed == is_positive.sum()
+    for one in bins:
+        count = round(one.n_rows * one.share)
+        assert (one.low, one.high) == pytest.approx(exact_interval(count, one.n_rows))
 
 
 def test_points_agree_with_choose_threshold_and_count_rows():
     is_positive, score = tied_rows()
     targets = ThresholdTargets(max_fpr=0.2, min_precision=0.4, top=30)
     points = {one.rule: one for one in summarize_scores(is_positive, score, targets).points}
-    asked = [rule for rule, one in points.items() if one.is_requested]
-    assert asked[:2] == [
+    requested = [rule for rule, one in points.items() if one.is_requested]
+    assert requested[:2] == [
         "false positive rate at most 20%",
         "false positive rate at most 20%, guaranteed for new rows",
     ]
-    assert asked[-1] == "the 30 rows ranked highest"
+    assert requested[-1] == "the 30 rows ranked highest"
     chosen = choose_threshold(is_positive, score, max_fpr=0.2, confidence=0.95)
-    assert points[asked[1]].point.threshold == chosen.threshold
-    assert points[asked[-1]].point.tp + points[asked[-1]].point.fp <= 30
+    assert points[requested[1]].point.threshold == chosen.threshold
+    assert points[requested[-1]].point.tp + points[requested[-1]].point.fp <= 30
     for one in points.values():
-        is_called = score >= one.point.threshold
+        is_predicted = score >= one.point.threshold
         if one.rule == "probability above one half":
-            is_called = score > 0
-        assert (is_called & is_positive).sum() == one.point.tp
-        assert (is_called & ~is_positive).sum() == one.point.fp
+            is_predicted = score > 0
+        assert (is_predicted & is_positive).sum() == one.point.tp
+        assert (is_predicted & ~is_positive).sum() == one.point.fp
 
 
 def test_targets_that_no_threshold_meets_are_skipped():

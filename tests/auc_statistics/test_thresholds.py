@@ -1,4 +1,4 @@
-"""Thresholds with constraints against enumeration, small examples and simulation."""
+"""Thresholds with constraints, compared with enumeration, examples and simulation."""
 
 import numpy as np
 import pytest
@@ -9,9 +9,9 @@ from scipy.stats import binom
 
 import rocpath as rp
 from rocpath.auc_statistics.rate_bounds import (
+    geometric_ranks,
     highest_rate,
     lowest_rate,
-    rising_ranks,
     simultaneous_rates,
 )
 
@@ -30,8 +30,8 @@ def labeled_scores(draw):
 
 
 def rates(y, score, threshold):
-    called = score >= threshold
-    tp, fp = (called & (y == 1)).sum(), (called & (y == 0)).sum()
+    is_predicted = score >= threshold
+    tp, fp = (is_predicted & (y == 1)).sum(), (is_predicted & (y == 0)).sum()
     precision = tp / (tp + fp) if tp + fp else np.nan
     return tp / (y == 1).sum(), fp / (y == 0).sum(), precision
 
@@ -43,19 +43,19 @@ def rates(y, score, threshold):
 )
 def test_the_best_threshold_that_satisfies_a_constraint_is_chosen(rows, name, rate):
     y, score = rows
-    # All distinct thresholds. The best one predicts as many rows positive as possible, or
-    # as few as possible for min_tpr.
+    # Of all feasible thresholds, the best one predicts as many rows positive as possible,
+    # or as few as possible for min_tpr.
     cuts = [rates(y, score, cut) for cut in [*np.unique(score), score.max() + 1]]
-    keeps = {
+    feasible = {
         "max_fpr": [cut for cut in cuts if cut[1] <= rate + 1e-12],
         "min_tpr": [cut for cut in cuts if cut[0] >= rate - 1e-12],
         "min_precision": [cut for cut in cuts if cut[2] >= rate],
     }[name]
-    if not keeps:
+    if not feasible:
         with pytest.raises(ValueError, match=r"out of reach: with .* possible value"):
             rp.choose_threshold(y, score, **{name: rate})
         return
-    best = keeps[-1] if name == "min_tpr" else keeps[0]
+    best = feasible[-1] if name == "min_tpr" else feasible[0]
     point = rp.choose_threshold(y, score, **{name: rate})
     np.testing.assert_equal((point.tpr, point.fpr, point.precision), best)
     np.testing.assert_equal(rates(y, score, point.threshold), best)
@@ -86,7 +86,7 @@ def test_intervals_contain_the_rates(rows, name):
 
 
 def test_bounds_equal_clopper_and_pearsons():
-    # By definition, a count at least this extreme has probability .05 at the bound.
+    # By definition, a count at least this extreme has probability 0.05 at the bound.
     for count in (0, 3, 19):
         high = highest_rate(count, 20, 0.95)
         assert binom.cdf(count, 20, high) == pytest.approx(0.05)
@@ -95,12 +95,11 @@ def test_bounds_equal_clopper_and_pearsons():
         assert binom.sf(count - 1, 20, low) == pytest.approx(0.05)
     assert highest_rate(20, 20, 0.95) == 1
     assert lowest_rate(0, 20, 0.95) == 0
-    # The exact form of the rule of three is 1 - .05^(1/n).
+    # The exact form of the rule of three is 1 - 0.05^(1/n).
     assert highest_rate(0, 59, 0.95) == pytest.approx(1 - 0.05 ** (1 / 59))
 
 
 def test_simultaneous_bounds_hold_for_all_counts():
-    # Probability of exceeding the k-th largest of n uniform draws, for all k at once.
     rng = np.random.default_rng(0)
     n_rows, n_tries = 200, 2000
     low, high = simultaneous_rates(n_rows, 0.9)
@@ -112,62 +111,64 @@ def test_simultaneous_bounds_hold_for_all_counts():
     assert too_low < 0.1
     assert (np.diff(high) >= 0).all()
     assert (low <= high).all()
-    assert rising_ranks(3, 3).tolist() == [3]
+    assert geometric_ranks(3, 3).tolist() == [3]
 
 
-def broken_guarantees(name, rate, n_rows, n_tries=400, **given_rate):
+def violation_rate(name, rate, n_rows, n_tries=400, **given_rate):
     """Return the share of chosen thresholds whose true rate violates the constraint."""
     rng = np.random.default_rng(1)
-    broken = 0
+    n_violated = 0
     for _ in range(n_tries):
         y = (rng.random(n_rows) < 0.3).astype(int)
         score = rng.normal(size=n_rows) + 2.0 * y
         point = rp.choose_threshold(y, score, **{name: rate}, **given_rate)
         tpr, fpr = ndtr(2.0 - point.threshold), ndtr(-point.threshold)
         precision = 0.3 * tpr / (0.3 * tpr + 0.7 * fpr)
-        broken += {"max_fpr": fpr > rate, "min_tpr": tpr < rate, "min_precision": precision < rate}[
-            name
-        ]
-    return broken / n_tries
+        n_violated += {
+            "max_fpr": fpr > rate,
+            "min_tpr": tpr < rate,
+            "min_precision": precision < rate,
+        }[name]
+    return n_violated / n_tries
 
 
 @pytest.mark.parametrize(
     ("name", "rate"), [("max_fpr", 0.05), ("min_tpr", 0.9), ("min_precision", 0.6)]
 )
 def test_guarantees_hold_for_new_rows_as_often_as_stated(name, rate):
-    # Three standard errors of a proportion of .1 with n = 400 are .045.
-    assert broken_guarantees(name, rate, 400, confidence=0.9) < 0.1 + 0.045
+    # Three standard errors of a proportion of 0.1 with n = 400 are 0.045.
+    assert violation_rate(name, rate, 400, confidence=0.9) < 0.1 + 0.045
     # Without confidence, constraints are violated often.
-    assert broken_guarantees(name, rate, 400) > 0.3
+    assert violation_rate(name, rate, 400) > 0.3
 
 
 def test_bounds_on_costs_hold_for_new_rows():
     rng = np.random.default_rng(2)
-    broken = 0
+    n_violated = 0
     for _ in range(200):
         y = (rng.random(300) < 0.3).astype(int)
         score = rng.normal(size=300) + 2.0 * y
         point = rp.choose_threshold(y, score, cost=(1, 4), confidence=0.9)
         tpr, fpr = ndtr(2.0 - point.threshold), ndtr(-point.threshold)
         cost = 0.7 * fpr + 4 * 0.3 * (1 - tpr)
-        broken += cost > point.expected_cost_interval[1]
-    assert broken / 200 < 0.1
+        n_violated += cost > point.expected_cost_interval[1]
+    assert n_violated / 200 < 0.1
 
 
 def test_guarantees_hold_for_tied_scores():
     rng = np.random.default_rng(3)
-    broken = 0
+    n_violated = 0
     for _ in range(400):
         y = (rng.random(300) < 0.5).astype(int)
         score = np.floor(rng.normal(size=300) + 2.0 * y)
         point = rp.choose_threshold(y, score, max_fpr=0.2, confidence=0.9)
-        broken += ndtr(-np.ceil(point.threshold)) > 0.2
-    assert broken / 400 < 0.1 + 0.045
+        n_violated += ndtr(-np.ceil(point.threshold)) > 0.2
+    assert n_violated / 400 < 0.1 + 0.045
 
 
 def test_errors_about_impossible_constraints_state_the_possible_value():
     y, score = np.arange(40) % 2, np.arange(40) + 30 * (np.arange(40) % 2)
-    # 20 negatives: 1 - .05^(1/20) = .1391; 20 positives: .05^(1/20) = .8609.
+    # 20 negatives: 1 - 0.05^(1/20) = 0.1391; 20 positives: 0.05^(1/20) = 0.8609.
     with pytest.raises(ValueError, match=r"max_fpr = 0.01 is out of reach .*is 0.1392"):
         rp.choose_threshold(y, score, max_fpr=0.01, confidence=0.95)
     assert rp.choose_threshold(y, score, max_fpr=0.1392, confidence=0.95).fpr == 0
@@ -230,7 +231,7 @@ def test_several_constraints_agree_with_enumeration(rows, targets, has_cost):
         found_cost = n[0] * found[1] + 2 * n[1] * (1 - found[0])
         assert found_cost == pytest.approx(expected)
     else:
-        # The lowest threshold: as many rows as possible are predicted positive.
+        # At the lowest threshold, as many rows as possible are predicted positive.
         np.testing.assert_equal(found, good[0])
     np.testing.assert_equal(rates(y, score, point.threshold), found)
 
@@ -238,7 +239,7 @@ def test_several_constraints_agree_with_enumeration(rows, targets, has_cost):
 def test_top_and_weights_of_a_small_example():
     y, score = np.array([1, 0, 1, 0, 0]), np.array([5.0, 4, 3, 2, 1])
     assert rp.choose_threshold(y, score, top=3).threshold == 2.5
-    # Weighted FPR by threshold: 0, .75, .75, .875, 1.
+    # Weighted FPR by threshold: 0, 0.75, 0.75, 0.875, 1.
     point = rp.choose_threshold(y, score, max_fpr=0.8, sample_weight=[1, 6, 1, 1, 1])
     assert (point.threshold, point.tpr, point.fpr) == (2.5, 1.0, 0.75)
     assert np.isnan(point.fpr_interval).all()
@@ -252,7 +253,7 @@ def test_top_and_weights_of_a_small_example():
 
 def test_several_guarantees_hold_simultaneously_for_new_rows():
     rng = np.random.default_rng(5)
-    broken = n_found = 0
+    n_violated = n_found = 0
     for _ in range(300):
         y = (rng.random(600) < 0.3).astype(int)
         score = rng.normal(size=600) + 2.0 * y
@@ -265,32 +266,32 @@ def test_several_guarantees_hold_simultaneously_for_new_rows():
         n_found += 1
         tpr, fpr = ndtr(2.0 - point.threshold), ndtr(-point.threshold)
         precision = 0.3 * tpr / (0.3 * tpr + 0.7 * fpr)
-        broken += fpr > 0.1 or tpr < 0.5 or precision < 0.6
+        n_violated += fpr > 0.1 or tpr < 0.5 or precision < 0.6
     assert n_found > 200
-    # Three standard errors of a proportion of .1 with n = 200 are .064.
-    assert broken / n_found < 0.1 + 0.064
+    # Three standard errors of a proportion of 0.1 with n = 200 are 0.064.
+    assert n_violated / n_found < 0.1 + 0.064
 
 
 @pytest.mark.parametrize(("name", "rate"), [("max_fpr", 0.2), ("min_tpr", 0.7)])
 def test_guarantees_hold_for_new_groups(name, rate):
     rng = np.random.default_rng(6)
     n_groups, n_tries = 60, 300
-    broken = {True: 0, False: 0}
+    n_violated = {True: 0, False: 0}
     for _ in range(n_tries):
         # Rows of a group have nearly equal noise, so they are far from independent.
         code = np.repeat(np.arange(n_groups), 8)
         y = (rng.random(code.size) < 0.5).astype(int)
         common = np.sqrt(0.9) * rng.normal(size=n_groups)[code]
         score = common + np.sqrt(0.1) * rng.normal(size=code.size) + 2.0 * y
-        for is_grouped in broken:
+        for is_grouped in n_violated:
             point = rp.choose_threshold(
                 y, score, confidence=0.9, groups=code if is_grouped else None, **{name: rate}
             )
             tpr, fpr = ndtr(2.0 - point.threshold), ndtr(-point.threshold)
-            broken[is_grouped] += fpr > rate if name == "max_fpr" else tpr < rate
-    # Three standard errors of a proportion of .1 with n = 300 are .052.
-    assert broken[True] / n_tries < 0.1 + 0.052
-    assert broken[False] / n_tries > 0.2
+            n_violated[is_grouped] += fpr > rate if name == "max_fpr" else tpr < rate
+    # Three standard errors of a proportion of 0.1 with n = 300 are 0.052.
+    assert n_violated[True] / n_tries < 0.1 + 0.052
+    assert n_violated[False] / n_tries > 0.2
 
 
 def test_constraints_without_a_bound_for_groups_raise():

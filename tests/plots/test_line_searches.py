@@ -1,11 +1,11 @@
-"""Figures of AUC and AUM along a path."""
+"""Data drawn in figures of AUC and AUM along a path."""
 
 import numpy as np
 import pytest
 
 import rocpath as rp
 
-pytest.importorskip("matplotlib", reason="plots need matplotlib").use("Agg")
+pytest.importorskip("matplotlib", reason="plots require matplotlib").use("Agg")
 from rocpath import plots  # noqa: E402
 
 

@@ -170,7 +170,7 @@ def test_descent_display_shows_both_samples_and_the_selected_weights():
         lines = labeled(axes)
         assert lines["training"].get_ydata().tolist() == area.tolist()
         assert lines["validation"].get_ydata().tolist() == area.tolist()
-        assert lines["weights selected"].get_xdata()[0] == descent.chosen
+        assert lines["selected weights"].get_xdata()[0] == descent.chosen
     alone = rp.minimize_aum(X, bp, coef=np.ones(4), max_steps=5)
     axes = plots.DescentDisplay.from_descent(alone).ax_
     assert "validation" not in labeled(axes[0])
@@ -188,7 +188,7 @@ def test_several_descents_on_one_display_keep_their_names_and_colors():
     assert len({line.get_color() for line in training}) == 3
     shown = [text.get_text() for text in axes[0].get_legend().get_texts()]
     assert "one: training" in shown
-    assert "three: weights selected" in shown
+    assert "three: selected weights" in shown
 
 
 def test_simplified_curves_keep_their_extremes():

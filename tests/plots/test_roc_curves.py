@@ -1,4 +1,4 @@
-"""Data drawn in ROC figures, and bands against binomial intervals."""
+"""Data drawn in ROC figures, and bands compared with binomial intervals."""
 
 import matplotlib as mpl
 import numpy as np
@@ -48,7 +48,7 @@ def test_the_pointwise_band_has_binomial_bounds():
 
 def test_the_simultaneous_band_contains_the_whole_curve():
     rng = np.random.default_rng(1)
-    held = 0
+    n_covered = 0
     for _ in range(200):
         y = np.repeat([True, False], [60, 80])
         score = rng.random(140) + 0.3 * y
@@ -58,8 +58,8 @@ def test_the_simultaneous_band_contains_the_whole_curve():
         fpr, tpr = np.clip(1 - at, 0, 1), np.clip(1.3 - at, 0, 1)
         is_inside = (band.fpr_low <= fpr + 1e-9) & (fpr <= band.fpr_high + 1e-9)
         is_inside &= (band.tpr_low <= tpr + 1e-9) & (tpr <= band.tpr_high + 1e-9)
-        held += is_inside.all()
-    assert held / 200 >= 0.9
+        n_covered += is_inside.all()
+    assert n_covered / 200 >= 0.9
 
 
 def test_groups_widen_the_band():

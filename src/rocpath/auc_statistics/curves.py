@@ -68,7 +68,7 @@ class ScoreCurve:
     def spreads(self) -> list[ClassSpread]:
         """The variances of the components of positives and of negatives."""
         blocks, squares = self.blocks, self.square_sums
-        # Divided by the largest possible area, as in the model's tables.
+        # Components are divided by the largest possible area, as in the model's tables.
         return [
             ClassSpread.of(blocks.positive / self.max_fpr, blocks.tp, squares[0]),
             ClassSpread.of(blocks.negative / self.max_fpr, blocks.fp, squares[1]),

@@ -141,7 +141,7 @@ def compared(
     if (
         is_equal
         and variance <= _EQUAL_RANKINGS * scale
-        and (scale > 0 or _ranks_alike(one.score, two.score, one.blocks.order))
+        and (scale > 0 or _same_ranking(one.score, two.score, one.blocks.order))
     ):
         # Equal rankings do not differ, and a test would divide by a rounding error.
         same = (one.interval.value, two.interval.value, 0.0, 0.0, 0.0, 0.0, 1.0)
@@ -164,7 +164,7 @@ def _class_freedom(one: ScoreCurve, two: ScoreCurve) -> float:
     return float(parts.sum() ** 2 / max(sum(terms), 1e-300))
 
 
-def _ranks_alike(score: Floats, other: Floats, order: NDArray[np.unsignedinteger]) -> bool:
+def _same_ranking(score: Floats, other: Floats, order: NDArray[np.unsignedinteger]) -> bool:
     """Return whether both scores rank the rows equally; ``order`` sorts the first."""
     fall = -np.diff(score[order])
     other_fall = -np.diff(other[order])
@@ -208,7 +208,7 @@ def difference_of(
     scale = float(np.sqrt(tested.value))
 
     def p_value(bound: float, sign: int) -> float:
-        """Test whether the difference, times the sign, exceeds a bound."""
+        """Return the one-sided p-value for ``sign * difference > bound``."""
         excess = sign * center - bound
         if scale > 0:
             return float(special.stdtr(tested.freedom, -excess / scale))

@@ -65,10 +65,10 @@ class GroupSums(NamedTuple):
 
 
 class Jackknife(NamedTuple):
-    """An estimate, and its leave-one-group-out estimates."""
+    """An estimate, and its leave-one-group-out replicates."""
 
     center: float
-    left_out: Floats
+    replicates: Floats
 
     @classmethod
     def of(cls, sums: GroupSums, area: float, won: Floats | None) -> Self:
@@ -90,20 +90,20 @@ class Jackknife(NamedTuple):
         component = sums.deviation + area * sums.weight
         won_pairs = component[0] * m_all + component[1] * n_all - 2.0 * won
         center = min(max(float(all_won / all_pairs), 0.0), 1.0)
-        left_out = np.full(pairs.size, center)
+        replicates = np.full(pairs.size, center)
         rest = all_pairs - pairs
-        np.divide(all_won - won_pairs, rest, out=left_out, where=rest > 1e-9 * all_pairs)
-        return cls(center, left_out[is_used])
+        np.divide(all_won - won_pairs, rest, out=replicates, where=rest > 1e-9 * all_pairs)
+        return cls(center, replicates[is_used])
 
     def __sub__(self, other: Self) -> Self:
         """Return the jackknife of the difference of two estimates of the same rows."""
-        return type(self)(self.center - other.center, self.left_out - other.left_out)
+        return type(self)(self.center - other.center, self.replicates - other.replicates)
 
     @property
     def variance(self) -> Variance:
         """The variance of the estimate, and its degrees of freedom."""
-        freedom = self.left_out.size - 1.0
-        return Variance(float(self.left_out.var()) * freedom, freedom)
+        freedom = self.replicates.size - 1.0
+        return Variance(float(self.replicates.var()) * freedom, freedom)
 
 
 def _group_order(ranked_code: NDArray[np.intp]) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -81,7 +81,7 @@ def place_rows(
     score: Floats, is_positive: NDArray[np.bool_], weight: Floats | None, max_fpr: float
 ) -> ScoreBlocks:
     """Compute the (partial) AUC and structural components; ties count one half."""
-    order = falling_order(score)
+    order = descending_order(score)
     label = is_positive[order]
     # Rows of a block have equal components, so all sums are over blocks. If the classes
     # are well separated, there are far fewer blocks than rows.
@@ -105,8 +105,9 @@ def block_components(tp: Floats, fp: Floats, max_fpr: float) -> tuple[float, Flo
     fraction, of_positive = components_of_positives(room, tied)
     # Rounding must not make the area exceed that of a perfect ranking.
     area = min(float(tp @ of_positive) / n_positive, max_fpr)
-    # The share of positives above a negative, with ties counting one half. Its component
-    # is this share minus the mean, since the relative weights of a class sum to one.
+    # ``won`` is the share of positives above a negative, with ties counting one half. The
+    # component of the negative is this share minus the mean, since the relative weights
+    # of a class sum to one.
     won = (np.cumsum(tp * fraction) - 0.5 * tp * fraction**2) / n_positive
     of_negative = won - float(fp @ won) / n_negative
     return area, of_positive - area, of_negative
@@ -125,7 +126,7 @@ def components_of_positives(room: Floats, tied: Floats) -> tuple[Floats, Floats]
     return fraction, np.maximum(room - tied, 0.0) + 0.5 * counted * fraction
 
 
-def falling_order(score: Floats) -> NDArray[np.unsignedinteger]:
+def descending_order(score: Floats) -> NDArray[np.unsignedinteger]:
     """Return the order that sorts rows by descending score."""
     # The compiled sort takes a third of the time of NumPy's sort, which would account for
     # half of the time of an interval. Its indices have 32 bits.

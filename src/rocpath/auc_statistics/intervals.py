@@ -137,9 +137,9 @@ def _multiclass_interval(
     if size.min() <= 0:
         empty = classes[int(size.argmin())].item()
         raise ValueError(f"sample_weight of class {empty!r} must sum to a positive number, got 0.")
-    together = None if groups is None else group_codes("groups", groups, code.size)
+    group = None if groups is None else group_codes("groups", groups, code.size)
     value, influence = 0.0, np.zeros(code.size)
-    for one, others, share in _contests(size, is_pairwise, is_weighted):
+    for one, others, share in _binary_problems(size, is_pairwise, is_weighted):
         rows = np.flatnonzero((code == one) | np.isin(code, others))
         column = np.ascontiguousarray(score[rows, one])
         area, of_rows = auc_with_influence(column, code[rows] == one, weight[rows])
@@ -150,10 +150,10 @@ def _multiclass_interval(
     return _average_interval(
         f"{'weighted' if is_weighted else 'macro'} {kind} AUC of {classes.size} classes",
         value,
-        unit_variance(influence, together),
+        unit_variance(influence, group),
         (smallest, code.size - smallest),
         confidence,
-        n_groups=None if together is None else count_groups(together),
+        n_groups=None if group is None else count_groups(group),
     )
 
 
@@ -172,17 +172,17 @@ def _checked_columns(y: ArrayLike, scores: ArrayLike) -> tuple[NDArray[Any], ...
     return classes, code, score
 
 
-def _contests(
+def _binary_problems(
     size: Floats, is_pairwise: bool, is_weighted: bool
 ) -> list[tuple[int, list[int], float]]:
     """Return the class, the other classes and the weight of each AUC in the average."""
     every = range(size.size)
     if is_pairwise:  # each ordered pair of classes (Hand and Till, 2001)
-        contests = [(i, [j], size[i] + size[j]) for i, j in permutations(every, 2)]
+        problems = [(i, [j], size[i] + size[j]) for i, j in permutations(every, 2)]
     else:
-        contests = [(i, [j for j in every if j != i], size[i]) for i in every]
-    weights = [weight if is_weighted else 1.0 for *_, weight in contests]
-    return [(i, j, w / sum(weights)) for (i, j, _), w in zip(contests, weights, strict=True)]
+        problems = [(i, [j for j in every if j != i], size[i]) for i in every]
+    weights = [weight if is_weighted else 1.0 for *_, weight in problems]
+    return [(i, j, w / sum(weights)) for (i, j, _), w in zip(problems, weights, strict=True)]
 
 
 def _stratified_interval(
@@ -194,20 +194,20 @@ def _stratified_interval(
 ) -> AUCInterval:
     """Average the AUCs of strata with both classes, weighted by pairs or equally."""
     blocks = place_rows(score, sample.is_positive, sample.weight, 1.0)
-    inside = pairs_within_groups(code, blocks, score, sample.is_positive, sample.weight)
-    is_used = inside.pairs > 0
+    within = pairs_within_groups(code, blocks, score, sample.is_positive, sample.weight)
+    is_used = within.pairs > 0
     n_strata = int(np.count_nonzero(is_used))
     if n_strata == 0:
         raise ValueError("strata must have at least one stratum with both classes, got none.")
-    share = np.where(is_used, inside.pairs if is_weighted else 1.0, 0.0)
+    share = np.where(is_used, within.pairs if is_weighted else 1.0, 0.0)
     share = share / share.sum()
-    area = np.divide(inside.won, inside.pairs, out=np.zeros(share.size), where=is_used)
+    area = np.divide(within.won, within.pairs, out=np.zeros(share.size), where=is_used)
     value = min(float(share @ area), 1.0)
     if sample.groups is None and n_strata >= _MIN_SAMPLED_STRATA:
         # Strata are the sampling units, and the average is a ratio of two sums over strata.
         variance = unit_variance((share * (area - value))[is_used])
     else:
-        component = np.where(is_used[code], inside.component - area[code], 0.0)
+        component = np.where(is_used[code], within.component - area[code], 0.0)
         variance = _within_variance(sample, code, component, share, area)
     # Rows of skipped strata do not contribute to the average.
     n_negative, n_positive = np.bincount(sample.is_positive[is_used[code]]).tolist()

@@ -20,7 +20,7 @@ from rocpath.arguments import (
 
 
 def group_codes(name: str, labels: ArrayLike, n_rows: int, *, least: int = 2) -> NDArray[np.intp]:
-    """Encode labels of any type as integers; raise if there are fewer than ``least``."""
+    """Encode labels of any type as integers; raise if fewer than ``least`` are distinct."""
     label = label_vector(name, labels)
     check_count(f"{name} must have an entry", label.size, n_rows, "rows")
     code = _codes(label)
@@ -31,7 +31,7 @@ def group_codes(name: str, labels: ArrayLike, n_rows: int, *, least: int = 2) ->
 
 
 def count_groups(code: NDArray[np.intp]) -> int:
-    """Return the number of different codes, some of which may be unused."""
+    """Return the number of distinct codes, which need not be consecutive."""
     return int(np.count_nonzero(np.bincount(code)))
 
 
@@ -53,7 +53,7 @@ class LabeledSample:
 
     is_positive: NDArray[np.bool_]
     weight: Floats | None = None
-    groups: NDArray[np.intp] | None = None  # codes
+    groups: NDArray[np.intp] | None = None  # integer codes
 
     @classmethod
     def of(

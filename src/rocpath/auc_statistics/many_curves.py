@@ -194,15 +194,15 @@ def _overall_test(
     """Test whether all AUCs are equal, using their differences from the last one."""
     center = np.array([curve.center for curve in curves])
     difference = center[:-1] - center[-1]
-    # The covariance matrix of these differences.
-    apart = covariance - covariance[-1] - covariance[:, -1:] + covariance[-1, -1]
-    apart = apart[:-1, :-1]
-    # Equal rankings make the matrix singular; its rank gives the degrees of freedom.
-    scale = max(float(np.abs(apart).max()), 1e-300)
-    rank = int(np.linalg.matrix_rank(apart / scale, tol=1e-10, hermitian=True))
+    contrast = covariance - covariance[-1] - covariance[:, -1:] + covariance[-1, -1]
+    # The covariance matrix of the differences is singular if rankings are equal; its rank
+    # gives the degrees of freedom.
+    contrast = contrast[:-1, :-1]
+    scale = max(float(np.abs(contrast).max()), 1e-300)
+    rank = int(np.linalg.matrix_rank(contrast / scale, tol=1e-10, hermitian=True))
     if rank == 0:
         return 0.0, 0, 1.0
-    inverse = np.linalg.pinv(apart / scale, rcond=1e-10, hermitian=True) / scale
+    inverse = np.linalg.pinv(contrast / scale, rcond=1e-10, hermitian=True) / scale
     statistic = float(difference @ inverse @ difference)
     if sample.groups is None:
         return statistic, rank, float(special.chdtrc(rank, statistic))
@@ -216,8 +216,8 @@ def _overall_test(
 def _covariance(sample: LabeledSample, curves: list[ScoreCurve]) -> Floats:
     """Return the covariance matrix of the AUCs."""
     if sample.groups is not None:
-        left_out = np.array([curve.jackknife.left_out for curve in curves])
-        return np.asarray(np.cov(left_out, bias=True) * (left_out.shape[1] - 1.0))
+        replicates = np.array([curve.jackknife.replicates for curve in curves])
+        return np.asarray(np.cov(replicates, bias=True) * (replicates.shape[1] - 1.0))
     first = curves[0]
     # Each deviation is divided by the total weight of its class, and each sum of squares
     # by 1 - 1/n (Bessel's correction).

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocpath.arguments import Floats
-from rocpath.auc_statistics.influence import falling_order
+from rocpath.auc_statistics.influence import descending_order
 from rocpath.auc_statistics.rate_bounds import (
     Interval,
     highest_loss,
@@ -18,7 +18,7 @@ from rocpath.auc_statistics.rate_bounds import (
 )
 from rocpath.auc_statistics.results import Sentence
 
-Unit = Literal["row", "weight", "group"]  # what rates count
+Unit = Literal["row", "weight", "group"]  # unit in which rates are counted
 DEFAULT_CONFIDENCE = 0.95
 _UNKNOWN = (float("nan"), float("nan"))
 
@@ -111,7 +111,7 @@ class RankedRows(NamedTuple):
             unit = "group"
             key = np.where(is_positive, group + int(group.max()) + 1, group)
             weight = 1.0 / np.bincount(key)[key]
-        order = falling_order(score)
+        order = descending_order(score)
         ranked, label = score[order], is_positive[order]
         # No threshold separates equal scores, so only the last of them is a candidate.
         last = np.flatnonzero(np.append(ranked[1:] != ranked[:-1], True))
@@ -147,7 +147,7 @@ class RankedRows(NamedTuple):
         true, predicted = self.n_true, self.n_predicted
         if self.unit == "weight":
             true, predicted = self.tp, self.tp + self.fp
-        # Undefined if no row is predicted positive; 0 satisfies no constraint.
+        # If no row is predicted positive, precision is undefined; 0 satisfies no constraint.
         return np.divide(true, predicted, out=np.zeros(true.size), where=predicted > 0)
 
     def threshold(self, index: int) -> float:
@@ -242,7 +242,7 @@ def _rate_intervals(
 
 def shared_level(confidence: float, targets: Collection[str]) -> float:
     """Return the confidence level of each target that needs a bound (Bonferroni)."""
-    # The number of given rows that are predicted positive is known.
+    # ``top`` needs no bound: the number of given rows predicted positive is known.
     return 1.0 - (1.0 - confidence) / max(sum(name != "top" for name in targets), 1)
 
 

@@ -95,11 +95,11 @@ def _tpr_limits(rows: RankedRows, fpr: float, confidence: float) -> tuple[float,
     # The threshold is just above the next negative, whose FPR has a Beta distribution.
     node, weight = np.polynomial.legendre.leggauss(_NODES)
     at = special.betaincinv(n_above + 1.0, max(rows.n_negative - n_above, 1), 0.5 * (node + 1.0))
-    away = _local_slope(rows, fpr) * (special.ndtri(at) - special.ndtri(fpr))
+    shift = _local_slope(rows, fpr) * (special.ndtri(at) - special.ndtri(fpr))
 
     def limit(probability: float) -> float:
         def exceeds(probit: float) -> bool:
-            rate = special.ndtr(probit + away)
+            rate = special.ndtr(probit + shift)
             # Mid-p value: the observed count contributes half of its probability.
             tails = special.bdtrc([[count - 1], [count]], n_positive, rate)
             return bool(weight @ tails.mean(axis=0) >= 2.0 * probability)

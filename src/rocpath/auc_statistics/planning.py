@@ -1,4 +1,4 @@
-"""Sample sizes for estimating an AUC or comparing two of them."""
+"""Sample sizes for estimating an AUC or comparing two AUCs."""
 
 import numpy as np
 from scipy import special

@@ -90,7 +90,7 @@ def smallest_root(is_above: Callable[[float], bool], low: float, high: float) ->
     return high
 
 
-def rising_ranks(least: int, n_rows: int, *, ratio: float = 1.1) -> NDArray[np.int64]:
+def geometric_ranks(least: int, n_rows: int, *, ratio: float = 1.1) -> NDArray[np.int64]:
     """Return ranks from ``least`` to ``n_rows``, increasing by about this ratio."""
     # The error probability is divided among the ranks. With a few ranks, evenly spaced on
     # a logarithmic scale, each rank has a larger share, and little precision is lost.
@@ -109,7 +109,7 @@ def simultaneous_rates(n_rows: int, confidence: float) -> tuple[Floats, Floats]:
     error probability divided by the number of ranks (Bonferroni).
     """
     # Ranks are close together at both ends, where relative differences matter.
-    half = rising_ranks(0, n_rows // 2, ratio=1.25)
+    half = geometric_ranks(0, n_rows // 2, ratio=1.25)
     rank = np.union1d(half, n_rows - half)
     each = 1.0 - (1.0 - confidence) / rank.size
     count = np.arange(n_rows + 1)

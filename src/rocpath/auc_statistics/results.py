@@ -8,7 +8,7 @@ from operator import call
 
 
 class Sentence:
-    """Show the ``repr`` of a result as a paragraph in notebooks."""
+    """Mixin that shows the ``repr`` of a result as a paragraph in notebooks."""
 
     __slots__ = ()
 
@@ -17,7 +17,7 @@ class Sentence:
 
 
 class TextTable(ABC):
-    """Show a result as tables, with an optional sentence below them."""
+    """Base class of results that are shown as tables, with optional text below them."""
 
     __slots__ = ()
 

@@ -9,9 +9,9 @@ from rocpath.arguments import Floats
 from rocpath.auc_statistics.operating_points import RankedRows
 from rocpath.auc_statistics.rate_bounds import (
     effective_counts,
+    geometric_ranks,
     highest_rate,
     lowest_rate,
-    rising_ranks,
     simultaneous_rates,
 )
 
@@ -53,10 +53,10 @@ def roc_band(
             limits += [bound[count] for bound in bounds]
             continue
         if groups is not None:
-            code, own = groups[side], score[side]
-            counts = [effective_counts(own >= rows.score[one], code) for one in index]
+            code, class_score = groups[side], score[side]
+            counts = [effective_counts(class_score >= rows.score[one], code) for one in index]
             count, n_rows = np.array(counts).T
-        # Two independent rates, each with a two-sided interval.
+        # The two rates are independent, and each has a two-sided interval.
         level = 0.5 * (1.0 + float(np.sqrt(confidence)))
         limits += [bound(count, n_rows, level) for bound in (lowest_rate, highest_rate)]
     return ROCBand(*limits)
@@ -65,6 +65,6 @@ def roc_band(
 def threshold_grid(rows: RankedRows, *, ratio: float = _GRID_RATIO) -> NDArray[np.intp]:
     """Return indices of thresholds, closest together at the top of the ranking."""
     # Thresholds are usually chosen there, and rates change fastest.
-    ranks = rising_ranks(1, int(rows.n_predicted[-1]), ratio=ratio)
+    ranks = geometric_ranks(1, int(rows.n_predicted[-1]), ratio=ratio)
     index = np.searchsorted(rows.n_predicted, ranks, side="right") - 1
     return np.unique(np.append(0, index))

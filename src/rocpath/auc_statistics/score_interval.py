@@ -20,16 +20,16 @@ from scipy import special
 
 from rocpath.arguments import Floats
 
-# Both were chosen by simulation (benchmarks/interval_coverage.py): with fewer prior rows or
-# a normal quantile, coverage is too low with 20 positives; with more prior rows, DeLong's
-# variance has too little influence where the normal model is wrong.
+# Both values were chosen by simulation (benchmarks/interval_coverage.py): with fewer prior
+# rows or a normal quantile, coverage is too low with 20 positives; with more prior rows,
+# DeLong's variance has too little influence where the normal model is wrong.
 _PRIOR_ROWS = 5.0
 _FREEDOM = 3.0
-# Variances are shrunk toward 1.9 times that of the normal model at an AUC of .9, and
-# 2.5 times at an AUC of 1. Otherwise, coverage for Cauchy scores is .87 to .91 there.
+# Variances are shrunk toward 1.9 times that of the normal model at an AUC of 0.9, and
+# 2.5 times at an AUC of 1. Otherwise, coverage for Cauchy scores is 0.87 to 0.91 there.
 _HEAVY_TAILS = 3.0
 # Below this effective number of rows, one row has nearly all the weight.
-_TWO_ROWS = 1.0001
+_SINGLE_ROW = 1.0001
 # One misordered pair among 10^6 rows of each class gives a variance of 1e-18.
 _ROUNDING = 1e-24
 
@@ -59,7 +59,7 @@ class ClassSpread(NamedTuple):
         n_rows = total**2 / squares
         square = deviation * deviation
         second = float(weight_sum @ square) / total
-        if n_rows < _TWO_ROWS or second < _ROUNDING:
+        if n_rows < _SINGLE_ROW or second < _ROUNDING:
             return cls(0.0, n_rows, 0.0)
         variance = float(square_sum @ square) / squares / (1.0 - 1.0 / n_rows)
         # The relative variance of an estimated variance is (kurtosis - 1) / n_rows, and
@@ -70,23 +70,20 @@ class ClassSpread(NamedTuple):
     @property
     def is_single(self) -> bool:
         """Whether only one row has weight, so that the variance is unknown."""
-        return self.n_rows < _TWO_ROWS
+        return self.n_rows < _SINGLE_ROW
 
 
 def expected_spread(
     area: Any, positive: ClassSpread, negative: ClassSpread, max_fpr: float
 ) -> tuple[Floats, Floats, Floats]:
-    """Return the expected ``variance`` of each class, and the term shared by both.
-
-    They are those of the model at a given area.
-    """
+    """Return the model's variance of each class at an area, and the term shared by both."""
     of_positive, of_negative, pair = binormal_table(max_fpr).at(area)
     # Components estimated from finitely many rows of the other class vary more.
-    more = pair - of_positive - of_negative
+    extra = pair - of_positive - of_negative
     return (
-        of_positive + more / negative.n_rows,
-        of_negative + more / positive.n_rows,
-        more / (positive.n_rows * negative.n_rows),
+        of_positive + extra / negative.n_rows,
+        of_negative + extra / positive.n_rows,
+        extra / (positive.n_rows * negative.n_rows),
     )
 
 
@@ -159,13 +156,13 @@ def _limits(
     """Return the limits of the areas that are not rejected, given their variances."""
     grid = binormal_table(max_fpr).area
     distance = quantile * np.sqrt(np.maximum(variance, 0.0))
-    low = _nearest_rejected(center, grid, distance)
+    low = _lower_limit(center, grid, distance)
     # By symmetry, the upper limit is one minus the lower limit for one minus the area.
-    high = 1.0 - _nearest_rejected(1.0 - center, 1.0 - grid[::-1], distance[::-1])
+    high = 1.0 - _lower_limit(1.0 - center, 1.0 - grid[::-1], distance[::-1])
     return min(low, area), max(high, area)
 
 
-def _nearest_rejected(area: float, grid: Floats, distance: Floats) -> float:
+def _lower_limit(area: float, grid: Floats, distance: Floats) -> float:
     """Return the lower limit, whose distance from the area equals ``distance``."""
     n_below = int(np.searchsorted(grid, area))
     value = np.append(grid[:n_below], area)
@@ -193,13 +190,13 @@ def _prior_ratio(area: float, max_fpr: float) -> float:
 def _shrunk_ratio(spread: ClassSpread, expected: float, prior: float) -> float:
     if spread.freedom == 0 or expected <= 0:
         return prior
-    seen = spread.variance / expected
+    observed = spread.variance / expected
     # The variance cannot be estimated from a few rows or a perfect ranking, so that of
     # the model is given the weight of _PRIOR_ROWS rows. A larger variance is not shrunk,
     # because it is a sign of heavy tails: with shrinkage, coverage for 20 + 20 Cauchy
-    # scores at an AUC of .99 was .83.
-    shrunk = (spread.freedom * seen + _PRIOR_ROWS * prior) / (spread.freedom + _PRIOR_ROWS)
-    return max(seen, shrunk)
+    # scores at an AUC of 0.99 was 0.83.
+    shrunk = (spread.freedom * observed + _PRIOR_ROWS * prior) / (spread.freedom + _PRIOR_ROWS)
+    return max(observed, shrunk)
 
 
 def _freedom(variances: list[float], sides: tuple[ClassSpread, ClassSpread]) -> float:

@@ -39,8 +39,8 @@ class Lift(NamedTuple):
 
     n_rows: int
     n_positive: int
-    share: float  # of all positives
-    factor: float  # ratio to the share expected in a random sample of n_rows
+    share: float  # fraction of all positives
+    factor: float  # ratio of the share to that expected in a random sample of n_rows
 
 
 class ScoreSummary(NamedTuple):
@@ -126,7 +126,7 @@ def _n_top(n_rows: int) -> int:
 
 
 def _lift(rows: RankedRows) -> Lift:
-    # Rows tied at the boundary count in proportion.
+    # Rows tied at the boundary count proportionally.
     n_top = _n_top(rows.n_rows)
     found = float(np.interp(n_top, rows.n_predicted, rows.tp))
     share = found / rows.n_positive

@@ -17,9 +17,9 @@ from rocpath.auc_statistics.operating_points import (
     shared_level,
 )
 from rocpath.auc_statistics.rate_bounds import (
+    geometric_ranks,
     lowest_rate,
     rate_bounds,
-    rising_ranks,
     simultaneous_rates,
 )
 
@@ -94,8 +94,8 @@ def choose_threshold(
     >>> y, score = np.arange(400) % 2, np.arange(400) + 150 * (np.arange(400) % 2)
     >>> rp.choose_threshold(y, score, max_fpr=0.1).fpr
     0.1
-    >>> sure = rp.choose_threshold(y, score, max_fpr=0.1, confidence=0.95)
-    >>> sure.fpr, bool(sure.fpr_interval[1] <= 0.1)
+    >>> point = rp.choose_threshold(y, score, max_fpr=0.1, confidence=0.95)
+    >>> point.fpr, bool(point.fpr_interval[1] <= 0.1)
     (0.06, True)
     """
     targets = check_targets(
@@ -114,7 +114,7 @@ def choose_threshold(
 def checked_sample(
     sample: LabeledSample, targets: dict[str, Any], confidence: float | None
 ) -> LabeledSample:
-    """Drop rows of weight 0 and equal weights; raise if a target is not supported."""
+    """Drop rows with weight 0, and equal weights; raise if a target is not supported."""
     if sample.weight is not None:
         rows = np.flatnonzero(sample.weight)
         weight = sample.weight[rows]
@@ -173,7 +173,7 @@ def checked_target(name: str, target: Any) -> Any:
 def choose_operating_point(
     rows: RankedRows, targets: dict[str, Any], confidence: float | None
 ) -> OperatingPoint:
-    """Choose among the thresholds that satisfy all constraints (validated targets)."""
+    """Choose among the thresholds that satisfy all targets, which must be validated."""
     _refuse_unbounded(rows.unit, targets, confidence)
     level = None if confidence is None else shared_level(confidence, targets)
     feasible, limits = {}, {}
@@ -203,7 +203,7 @@ def choose_operating_point(
 def feasible_thresholds(
     rows: RankedRows, name: str, target: Any, confidence: float | None
 ) -> tuple[NDArray[np.bool_], float]:
-    """Return which thresholds satisfy a constraint, and its limit; raise if none does.
+    """Return a mask of the thresholds that satisfy a constraint, and its limit, or raise.
 
     For a constraint on a rate, the limit is the largest allowed number of errors. For a
     constraint on the precision, it is the confidence level of the bound at each
@@ -214,7 +214,7 @@ def feasible_thresholds(
     if name == "top":
         return rows.n_predicted <= target, 0.0
     if name == "min_precision":
-        return _precise(rows, target, confidence)
+        return _precise_thresholds(rows, target, confidence)
     error, n_units, rate = rows.fp, rows.n_negative, target
     if name == "min_tpr":
         error, n_units, rate = rows.n_positive - rows.tp, rows.n_positive, 1.0 - target
@@ -236,10 +236,10 @@ def feasible_thresholds(
     return error <= limit, limit
 
 
-def _precise(
+def _precise_thresholds(
     rows: RankedRows, rate: float, confidence: float | None
 ) -> tuple[NDArray[np.bool_], float]:
-    """Return the thresholds with sufficient precision."""
+    """Return a mask of the thresholds with sufficient precision, and the limit."""
     if confidence is None:
         is_feasible = rows.precision >= rate
         if not is_feasible.any():
@@ -250,7 +250,7 @@ def _precise(
     # number of positives among them is binomial. Ranks that cannot meet the target are not
     # tested: even if all rows were positive, the bound would be (missing / n) ** (1 / rank).
     missing = 1.0 - confidence
-    rank = rising_ranks(1, rows.n_rows)
+    rank = geometric_ranks(1, rows.n_rows)
     tested = rank[rank >= np.log(missing / rank.size) / np.log(rate)]
     is_feasible = np.zeros(rows.score.size, dtype=bool)
     if tested.size:
@@ -298,15 +298,15 @@ def _threshold_costs(
 def _out_of_reach(
     name: str, target: float, possible: float, rows: RankedRows, confidence: float | None
 ) -> ValueError:
-    sure = "" if confidence is None else f" with confidence {confidence:g}"
-    # Rounded in the direction that can be guaranteed.
+    level = "" if confidence is None else f" with confidence {confidence:g}"
+    # The value is rounded in the direction that can be guaranteed.
     is_largest = name.startswith("min")
     shown = np.floor(possible * 1e4) if is_largest else np.ceil(possible * 1e4)
     sizes = f"{rows.n_positive:g} positive and {rows.n_negative:g} negative rows"
     if rows.unit == "group":
         sizes = f"positives in {rows.n_positive} groups and negatives in {rows.n_negative} groups"
     return ValueError(
-        f"{name} = {target:g} is out of reach{sure}: with {sizes} the "
+        f"{name} = {target:g} is out of reach{level}: with {sizes} the "
         f"{'largest' if is_largest else 'smallest'} possible value is {shown / 1e4:g}."
     )
 
@@ -324,5 +324,5 @@ def _no_common_threshold(
             high, low = rows.score[is_feasible][[0, -1]]
             limits = f"thresholds from {low:.4g} to {high:.4g}"
             ranges.append(f"{name} = {targets[name]:g} allows {limits}")
-    sure = "" if confidence is None else f" with confidence {confidence:g}"
-    return ValueError(f"no threshold satisfies all constraints{sure}: {', '.join(ranges)}.")
+    level = "" if confidence is None else f" with confidence {confidence:g}"
+    return ValueError(f"no threshold satisfies all constraints{level}: {', '.join(ranges)}.")

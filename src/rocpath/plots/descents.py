@@ -8,7 +8,7 @@ import numpy as np
 from rocpath.descent import Descent
 from rocpath.plots.canvas import SERIES, axes_grid, legend_outside, tidy
 
-_MOST_MARKED = 40  # maximum number of steps with markers; more markers would overlap
+_MAX_MARKED = 40  # maximum number of steps with markers; more markers would overlap
 
 
 @dataclass(eq=False, kw_only=True, repr=False)
@@ -69,11 +69,10 @@ class DescentDisplay:
     def _draw_area(self, axes: Any, area: str) -> None:
         descent, prefix = self.descent, f"{self.name}: " if self.name else ""
         number = np.arange(descent.n_steps + 1)
-        is_marked = number.size <= _MOST_MARKED
-        # Number of descents already drawn in these axes.
-        before = sum(line.get_gid() == "training" for line in axes.lines)
-        # Two colors for each descent; after the last color, they start again at the first.
-        colors = SERIES[2 * before % len(SERIES) :] + SERIES
+        is_marked = number.size <= _MAX_MARKED
+        n_drawn = sum(line.get_gid() == "training" for line in axes.lines)
+        # Each descent uses two colors; after the last color, the first is used again.
+        colors = SERIES[2 * n_drawn % len(SERIES) :] + SERIES
         for sample, field, dashes, marker, color in (
             ("training", area, "-", "o", colors[0]),
             ("validation", f"validation_{area}", "--", "s", colors[1]),
@@ -84,5 +83,5 @@ class DescentDisplay:
                 style = {"ls": dashes, "marker": marker if is_marked else None}
                 style |= {"label": prefix + sample, "gid": sample, "color": color}
                 axes.plot(number, value, markersize=3.5, linewidth=1.6, **style)
-        label = f"{prefix}weights selected"
+        label = f"{prefix}selected weights"
         axes.axvline(descent.chosen, color=colors[0], linestyle=":", label=label)

@@ -1,4 +1,4 @@
-"""AUC, AUM and thresholds, against the step size."""
+"""AUC, AUM and thresholds against the step size."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from rocpath.pages.step_view import StepView, line_sample, step_view
 from rocpath.plots import canvas
 from rocpath.search_results import BestStep, StepPath
 
-_MOST_LINES = 500  # more lines would overlap
+_MAX_LINES = 500  # more lines would overlap
 
 
 @dataclass(eq=False, kw_only=True, repr=False)
@@ -105,7 +105,7 @@ def _draw_lines(ax: Any, lines: Lines, max_step: float) -> None:
     from matplotlib.lines import Line2D
 
     # Only these axes show a subsample; curves and marks are based on all lines.
-    shown = line_sample(lines, _MOST_LINES)
+    shown = line_sample(lines, _MAX_LINES)
     jumps_fp, jumps_fn = shown.fp_diff != 0, shown.fn_diff != 0
     handles = []
     for is_kind, color, name in (
@@ -123,7 +123,7 @@ def _draw_lines(ax: Any, lines: Lines, max_step: float) -> None:
             alpha = float(np.clip(100 / low.size, 0.2, 1.0))
             style = {"alpha": alpha, "zorder": 3.0 - is_kind.mean()}
             ax.add_collection(LineCollection(ends, colors=color, lw=1.0, **style))
-            # Opaque lines for the legend, where transparent ones would hardly be visible.
+            # Lines of the legend are opaque; transparent ones would hardly be visible.
             handles.append(Line2D([], [], color=color, label=name))
     ax.autoscale_view()
     canvas.legend_outside(ax, "upper right", (1.0, -0.1), handles=handles, ncols=3)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _DASHES = ("-", "--", "-.", ":")
 _LETTERS = string.ascii_uppercase
-_MOST_NUMBERS = 12  # maximum number of points labeled with the value of min(FP, FN)
+_MAX_NUMBERS = 12  # maximum number of points labeled with the value of min(FP, FN)
 
 
 def plot_roc(
@@ -80,7 +80,7 @@ def plot_roc(
         raise ValueError("band must be 'pointwise' or None with groups.")
     named = scores if isinstance(scores, Mapping) else {name or "": scores}
     (axes,) = canvas.axes_grid(ax, 1, 1, (5.2, 5.2))
-    # All colors first, then all colors with the next line style.
+    # Line styles change only after all colors have been used.
     styles = cycle(product(_DASHES, canvas.SERIES))
     for (label, given), (dashes, color) in zip(named.items(), styles, strict=False):
         curve = ScoreCurve.of(sample, given, name=label or "scores", confidence=confidence)
@@ -90,8 +90,8 @@ def plot_roc(
         style = {"color": color, "ls": dashes, "label": f"{label}: {text}" if label else text}
         axes.plot(rows.fp / rows.n_negative, rows.tp / rows.n_positive, lw=1.8, **style)
         if band is not None:
-            together: Any = {"is_simultaneous": band == "simultaneous", "groups": sample.groups}
-            limits = roc_band(sample.is_positive, score, confidence, **together)
+            options: Any = {"is_simultaneous": band == "simultaneous", "groups": sample.groups}
+            limits = roc_band(sample.is_positive, score, confidence, **options)
             _draw_band(axes, limits, color, alpha=0.16 if len(named) == 1 else 0.1)
     if operating_point is not None:
         _mark(axes, operating_point)
@@ -185,9 +185,9 @@ def _draw_lettered_curve(ax: Any, curve: ROCCurve) -> None:
     for point in np.unique(points, axis=0) if has_letters else ():
         visits = np.flatnonzero((points == point).all(axis=1))
         text = ",".join(_LETTERS[visit] for visit in visits)
-        if len(points) <= _MOST_NUMBERS:
+        if len(points) <= _MAX_NUMBERS:
             text += f" {curve.min_error[visits[0]]:.2g}"
-        # At the lower right of the point, where most curves leave space.
+        # The label is at the lower right of the point, where most curves leave space.
         style = {"xytext": (4, -3), "textcoords": "offset points", "ha": "left", "va": "top"}
         ax.annotate(text, point, fontsize=9, **style)
 
