@@ -66,10 +66,10 @@ def test_drag_and_key_make_a_label_and_its_errors_are_shown(show):
     browser = show(page(penalties=[1e9] * 3))
     drag(browser, 20, 40, "o")
     assert kept(browser) == [["a", "20", "40", "one_change"]]
-    assert "1 label error: 1 missing" in text(browser, "model")
+    assert "1 label error: 1 false negative" in text(browser, "model")
     assert "1 as shown, 0 with the best" in text(browser, "totals")
     click(browser, "best")
-    assert text(browser, "model").endswith("no label error")
+    assert text(browser, "model").endswith("no label errors")
     assert text(browser, "model").startswith("2 changes")
     press(browser, "n")  # the button has the focus, not the view
     assert kept(browser) == [["a", "20", "40", "one_change"]]
@@ -118,7 +118,7 @@ def test_edges_move_up_to_the_next_label_and_changes_are_undone(show):
 def test_a_drag_over_a_label_does_not_change_it(show):
     browser = show(page(labels=[("a", 20, 60, "no_change")]))
     drag(browser, 30, 50)
-    assert text(browser, "hint").startswith("Regions do not overlap")
+    assert text(browser, "hint").startswith("Regions must not overlap")
     press(browser, "o")
     # Beside an edge that is not selected, a drag marks a new region.
     drag(browser, 61, 80, "o")
@@ -211,7 +211,7 @@ def test_bad_rows_are_named_and_the_others_imported(show, tmp_path):
     wait_until(browser, KEPT + ".length === 1")
     settled(browser)
     assert kept(browser) == [["a", "10", "20", "no_change"]]
-    assert "row 2: no sequence nobody in this page" in text(browser, "hint")
+    assert "row 2: no sequence nobody on this page" in text(browser, "hint")
     assert "skipped 4 rows" in text(browser, "hint")
     click(browser, "undo")
     assert kept(browser) == []
@@ -281,8 +281,8 @@ def test_the_next_to_label_is_where_models_differ_most_without_labels(show):
     drag(browser, 1, 98, "n")
     find(browser, ".thumb").click()
     settled(browser)
-    # The label says that none of the changes is right: nothing is left to decide.
-    assert text(browser, "next") == "nothing undecided"
+    # According to the label, there are no changes, so the candidates agree.
+    assert text(browser, "next") == "none"
     assert not find(browser, "[data-do=next]").is_enabled()
 
 
@@ -294,7 +294,7 @@ def test_a_million_values_are_zoomed_panned_and_labeled(show):
     value = np.repeat([0.0, 3.0], n // 2) + rng.normal(size=n)
     browser = show(page("a", values=[value], max_changes=1))
     drag(browser, 0.4 * n, 0.6 * n, "o", n)
-    assert "no label error" in text(browser, "model")
+    assert "no label errors" in text(browser, "model")
     canvas = find(browser, ".large canvas")
     wheel = "arguments[0].dispatchEvent(new WheelEvent('wheel', {deltaY: -400, "
     wheel += "offsetX: 500, clientX: 700, clientY: 400, cancelable: true}))"
@@ -349,7 +349,7 @@ def test_peaks_are_labeled_where_means_go_up_and_down(show):
     drag(browser, 85, 95, "b")
     kinds = ["peak_start", "peaks", "peak_end", "no_peaks"]
     assert [row[3] for row in kept(browser)] == kinds
-    assert "no label error" in text(browser, "model")
+    assert "no label errors" in text(browser, "model")
     browser = show(page())
     drag(browser, 20, 40, "s")
     assert kept(browser) == []

@@ -204,7 +204,7 @@ def test_lists_are_paged_sorted_and_searched(show):
     find(browser, ".search").send_keys("19")
     assert names(browser) == ["s19"]
     find(browser, ".search").send_keys("x")
-    assert find(browser, ".list").text == "No such sequence."
+    assert find(browser, ".list").text == "No matching sequences."
 
 
 @pytest.mark.parametrize("chart", ["errors", "roc", "coefficients", "path", None])

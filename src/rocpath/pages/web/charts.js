@@ -1,5 +1,5 @@
-/* What all charts share: colors, font, tools, axes and layouts of plotly; ROC curves with a
-   movable threshold, and calibration. Names are escaped HTML. */
+/* Functions shared by all charts: colors, font, tools, axes and layouts of Plotly; ROC curves
+   with a movable threshold, and calibration plots. Names are escaped HTML. */
 globalThis.rocpathCharts = (function () {
   "use strict";
   const INK = "#1b1f24";
@@ -16,8 +16,8 @@ globalThis.rocpathCharts = (function () {
   const legendInside = { x: 0.99, xanchor: "right", y: 0.02, yanchor: "bottom",
     bgcolor: "rgba(255,255,255,0.85)" };
 
-  // Of the palette of Okabe and Ito, which the color-blind can tell apart; dashes too,
-  // for print without colors.
+  // The Okabe-Ito palette is suitable for color-blind readers; dashes distinguish curves
+  // that are printed without color.
   const COLORS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"];
   const DASHES = ["solid", "dash", "dot", "dashdot", "longdash"];
 
@@ -26,8 +26,8 @@ globalThis.rocpathCharts = (function () {
       hoverinfo: "skip", showlegend: false };
   }
 
-  /* Draws ROC curves, the chosen one on top, over filled areas; the last trace is the dot that
-     moveThreshold moves. */
+  /* Draws ROC curves over filled areas, with the chosen curve on top. The last trace is the dot
+     that moveThreshold moves. */
   function drawRoc(chart, curves, chosen, areas) {
     const traces = curves.map((curve, k) => ({ x: curve.fpr, y: curve.tpr, name: curve.name,
       mode: "lines", legendrank: k, line: { color: COLORS[k % COLORS.length],
@@ -56,7 +56,7 @@ globalThis.rocpathCharts = (function () {
 
   function drawCalibration(chart, groups) {
     const take = (name) => groups.map((one) => one[name]);
-    // For a rare class all values are near 0: the axes end with the data.
+    // If positives are rare, all values are near 0, so the axes end at the data.
     const end = Math.min(1, 1.08 * Math.max(...take("high"), ...take("probability")));
     const range = [-0.01 * end, end];
     return Plotly.react(chart, [diagonal(end), { x: take("probability"), y: take("share"),
@@ -68,7 +68,7 @@ globalThis.rocpathCharts = (function () {
         array: groups.map((one) => one.high - one.share),
         arrayminus: groups.map((one) => one.share - one.low) } }], layout({
       xaxis: axis("mean predicted probability", { range }),
-      yaxis: axis("observed share of positives", { range }) }), tools());
+      yaxis: axis("observed fraction of positives", { range }) }), tools());
   }
 
   return { COLORS, DASHES, axis, layout, tools, legendInside, diagonal, filled, drawRoc,

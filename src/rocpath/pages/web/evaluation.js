@@ -20,7 +20,7 @@
     slider.setAttribute("aria-valuetext", `threshold ${threshold}, ${rates}`);
   }
 
-  /* The first threshold shown has a false positive rate of at most a tenth. */
+  /* Shows the selected score, at first with a false positive rate of at most 10%. */
   function selectModel() {
     const chosen = Number(select.value), one = data.models[chosen];
     slider.max = String(one.tp.length - 1);

@@ -5,7 +5,7 @@
   const { FP, FN, GRAY: BOTH, INK, axis, layout, clamped, ...charts } = rocpathCharts;
   const VARIANT_COLORS = ["#009E73", "#E69F00", "#000000", "#CC79A7"];
   const SVG = "http://www.w3.org/2000/svg";
-  const N_TICKS = 1000, LINES_OF_A_TRACE = 25;
+  const N_TICKS = 1000, LINES_PER_TRACE = 25;
 
   function sum(values) { return values.reduce((total, value) => total + value, 0); }
 
@@ -97,7 +97,7 @@
     return text;
   }
 
-  /* Path of the step function that is values[k] from edge[k - 1] to edge[k]. */
+  /* Returns the path of the step function with values[k] from edge[k - 1] to edge[k]. */
   function stepPath(edge, values, scale) {
     let text = `M-10,${scale.y(values[0]).toFixed(1)}`;
     for (let k = 0; k < edge.length; k++) {
@@ -132,7 +132,7 @@
     const open = {}, traces = [];
     order.forEach((b) => {
       let trace = open[color(b)];
-      if (!trace || trace.x.length >= 3 * LINES_OF_A_TRACE) {
+      if (!trace || trace.x.length >= 3 * LINES_PER_TRACE) {
         trace = { x: [], y: [], mode: "lines", showlegend: false, hoverinfo: "skip",
           opacity: opacity(color(b)), line: { color: color(b), width: 1, simplify: false } };
         open[color(b)] = trace;
@@ -235,7 +235,7 @@
     slider.value = String(Math.round(step / page.data.max_step * N_TICKS));
     slider.setAttribute("aria-valuetext",
       `step ${shown(step)}, AUM ${shown(values.aum)}, AUC ${shown(values.auc)}`);
-    // Not while the user types.
+    // The field is not rewritten while the user types.
     if (document.activeElement !== number) number.value = String(Number(step.toPrecision(8)));
     page.buttons.forEach((button) => button.setAttribute("aria-pressed",
       String(Number(button.dataset.step) === step)));
@@ -246,15 +246,15 @@
     page.layer.steps.path.cursor.setAttribute("d", `M${x},0V${scale.height}`);
   }
 
-  /* Shows a step; a variant has exact values of its own. */
+  /* Shows a step. The values of a variant are exact. */
   function show(page, step, variant) {
     const began = performance.now(), { data, section } = page;
     Object.assign(page, { step, variant });
     const errors = errorsAt(data.lines, page.order, step);
-    const readOff = () => ({ aum: interpolated(data.aum, step),
+    const fromCurves = () => ({ aum: interpolated(data.aum, step),
       auc: interpolated(data.auc, step) });
     const values = variant
-      || (data.is_sample ? readOff() : areas(errors, page.totalFp, page.totalFn));
+      || (data.is_sample ? fromCurves() : areas(errors, page.totalFp, page.totalFn));
     writeNumbers(page, values, Boolean(variant) || !data.is_sample);
     showCursor(page);
     showRoc(page.panel.roc, page.layer.roc, errors, page.totalFp, page.totalFn);
@@ -263,7 +263,7 @@
     section.dataset.shown = String(step);
   }
 
-  function ask(page, step, variant) {
+  function request(page, step, variant) {
     if (!Number.isFinite(step)) return;
     const isIdle = page.pending === null;
     page.pending = [clamped(step, 0, page.data.max_step), variant];
@@ -278,11 +278,11 @@
   function listen(page) {
     const { slider, number, panel, data } = page;
     slider.addEventListener("input",
-      () => ask(page, slider.value / N_TICKS * data.max_step));
+      () => request(page, slider.value / N_TICKS * data.max_step));
     number.addEventListener("input", () => {
-      if (number.value !== "") ask(page, Number(number.value));
+      if (number.value !== "") request(page, Number(number.value));
     });
-    // A number beyond the ends is replaced by the nearest end.
+    // A number outside the range is replaced with the nearest limit.
     number.addEventListener("change", () => {
       const typed = Number(number.value);
       if (number.value !== "" && Number.isFinite(typed)) {
@@ -291,9 +291,9 @@
     });
     page.buttons.forEach((button) => button.addEventListener("click", () => {
       const variant = data.variants[Number(button.dataset.variant)];
-      ask(page, variant ? variant.step : 0, variant);
+      request(page, variant ? variant.step : 0, variant);
     }));
-    panel.steps.on("plotly_click", (event) => ask(page, event.points[0].x));
+    panel.steps.on("plotly_click", (event) => request(page, event.points[0].x));
     panel.steps.on("plotly_relayout", () => showCursor(page));
     window.addEventListener("resize",
       () => setTimeout(() => show(page, page.step, page.variant), 200));

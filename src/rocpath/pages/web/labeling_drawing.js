@@ -10,7 +10,7 @@
     (k) => k * SECOND), ...[1, 2, 5, 10, 15, 30].map((k) => k * MINUTE),
   ...[1, 2, 3, 6, 12].map((k) => k * HOUR), ...[1, 2, 7, 14, 30, 91, 182, 365, 730, 1826,
     3652].map((k) => k * DAY)];
-  const FEWEST_THINNED = 1.5;  // observations per pixel above which only extremes are drawn
+  const MAX_DENSITY = 1.5;  // observations per pixel above which only extremes are drawn
 
   /* Clears a canvas and sets its resolution to that of the screen. */
   function cleared(canvas) {
@@ -44,7 +44,7 @@
     };
   }
 
-  function drawThinned(pen, signal, scale) {
+  function drawExtremes(pen, signal, scale) {
     const { box, place, y } = scale, { position } = signal;
     let before = null, i = scale.first;
     pen.beginPath();
@@ -52,7 +52,7 @@
       const next = Math.min(position.from(place(box.left + px + 1)), position.n);
       if (next > i) {
         let [low, high] = signal.extremes(i, next);
-        // Connected to the previous column, as the values are.
+        // Each pixel column is connected to the previous one.
         if (before && before[1] < low) low = before[1];
         if (before && before[0] > high) high = before[0];
         pen.moveTo(box.left + px + 0.5, y(low) + 0.5);
@@ -97,8 +97,8 @@
   }
 
   function drawSignal(pen, signal, scale) {
-    if (scale.last - scale.first > FEWEST_THINNED * scale.box.width) {
-      drawThinned(pen, signal, scale);
+    if (scale.last - scale.first > MAX_DENSITY * scale.box.width) {
+      drawExtremes(pen, signal, scale);
     } else if (signal.isRuns) drawRuns(pen, signal, scale);
     else drawPoints(pen, signal, scale);
   }
@@ -129,7 +129,7 @@
     pen.setLineDash([]);
   }
 
-  /* Draws diagonal lines over wrong labels, which are not marked by color alone. */
+  /* Draws diagonal lines over wrong labels, so that they are not marked by color alone. */
   function hatch(pen, left, top, width, height) {
     pen.save();
     pen.beginPath();
@@ -282,13 +282,13 @@
     pen.stroke();
   }
 
-  /* Draws triangles where candidates differ; their size increases with the doubt. */
-  function drawDoubts(pen, places, scale) {
+  /* Draws triangles where candidates differ; their size increases with the disagreement. */
+  function drawDisagreements(pen, places, scale) {
     const { box } = scale, bottom = box.top + box.height;
     pen.fillStyle = "#D55E00";
-    for (const { at, doubt } of places) {
-      if (at < scale.view.from || at > scale.view.to || doubt < 0.1) continue;
-      const x = scale.x(at), size = 3 + 4 * doubt;
+    for (const { at, disagreement } of places) {
+      if (at < scale.view.from || at > scale.view.to || disagreement < 0.1) continue;
+      const x = scale.x(at), size = 3 + 4 * disagreement;
       pen.beginPath();
       pen.moveTo(x - size, bottom);
       pen.lineTo(x + size, bottom);
@@ -333,11 +333,11 @@
     pen.beginPath();
     pen.rect(box.left, box.top - 1, box.width, box.height + 2);
     pen.clip();
-    const wrong = labels.map((label) => shared.verdict(model.places, label));
+    const wrong = labels.map((label) => shared.labelError(model.places, label));
     labels.forEach((label, k) => drawShade(pen, label, wrong[k], scale));
     drawSignal(pen, signal, scale);
     drawModel(pen, signal, model, scale, 2.4);
-    drawDoubts(pen, state.doubts, scale);
+    drawDisagreements(pen, state.disagreements, scale);
     labels.forEach((label, k) => drawName(pen, label, wrong[k], scale,
       k === state.selected));
     if (state.pending) drawPending(pen, state.pending, scale);

@@ -1,7 +1,7 @@
-/* The actions of the page: navigate, mark regions, set kinds, move edges and undo. */
+/* Actions of the page: navigating, marking regions, setting kinds, moving edges and undo. */
 (function (shared) {
   "use strict";
-  const FEWEST_SEEN = 8;  // minimum number of observations in a view
+  const MIN_VISIBLE = 8;  // minimum number of observations in a view
 
   function whole(signal) {
     const room = 0.01 * (signal.high - signal.low);
@@ -30,7 +30,7 @@
 
     function look(from, span) {
       const all = whole(signal()), { position } = signal();
-      const least = Math.min((signal().high - signal().low) / position.n * FEWEST_SEEN,
+      const least = Math.min((signal().high - signal().low) / position.n * MIN_VISIBLE,
         all.to - all.from);
       const width = Math.min(Math.max(span, least), all.to - all.from);
       const start = Math.min(Math.max(from, all.from), all.to - width);

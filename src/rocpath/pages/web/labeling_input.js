@@ -1,8 +1,9 @@
 /* Handles pointer, wheel and keyboard events of the large view. */
 (function (shared) {
   "use strict";
-  const NEAR = { mouse: 6, pen: 8, touch: 14 };  // largest distance in pixels from an edge that can be dragged
-  const CLICK = 4;  // largest movement of a click, in pixels
+  // Maximum distance in pixels between the pointer and an edge that it can drag.
+  const NEAR = { mouse: 6, pen: 8, touch: 14 };
+  const CLICK = 4;  // maximum movement of a click, in pixels
   const ARROWS = ["ArrowLeft", "ArrowRight"];
 
   /* Returns the edge of the selected label under a pointer; other labels cannot be moved. */
@@ -65,9 +66,9 @@
         drag.x = x;
       }
       if (drag.way === "label" && Math.abs(x - drag.x) > CLICK) {
-        // A key must not change the kind of the label below the drag.
+        // The label is deselected, so that a key does not change its kind.
         editor.clear();
-        page.notify("Regions do not overlap. Start outside of labels, or select a label and "
+        page.notify("Regions must not overlap. Start outside of labels, or select a label and "
           + "drag one of its edges.");
       }
       if (drag.way === "mark" && (editor.state.pending || Math.abs(x - drag.x) > CLICK)) {

@@ -2,13 +2,14 @@
 (function (shared) {
   "use strict";
   const MOST_UNDONE = 500;
-  // As in Python: what is counted in a region, and the range of correct counts.
+  // The object counted in a region, and the range of correct counts, as in Python.
   const KINDS = {
     no_change: { counts: "change", least: 0, most: 0, key: "n",
       text: "No change", short: "0" },
     one_change: { counts: "change", least: 1, most: 1, key: "o",
       text: "One change", short: "1" },
-    at_least_one_change: { counts: "change", least: 1, most: Infinity, key: "a", text: "At least one change", short: "≥ 1" },
+    at_least_one_change: { counts: "change", least: 1, most: Infinity, key: "a",
+      text: "At least one change", short: "≥ 1" },
     no_peaks: { counts: "peak", least: 0, most: 0, key: "b",
       text: "No peak", short: "0" },
     peaks: { counts: "peak", least: 1, most: Infinity, key: "p",
@@ -19,7 +20,8 @@
       text: "End of a peak", short: "end", isDark: true },
   };
   const ALIASES = { normal: "no_change", "0breakpoints": "no_change",
-    "0changes": "no_change", noChange: "no_change", oneChange: "one_change", "1breakpoint": "one_change", "1change": "one_change",
+    "0changes": "no_change", noChange: "no_change", oneChange: "one_change",
+    "1breakpoint": "one_change", "1change": "one_change",
     breakpoint: "at_least_one_change", ">0breakpoints": "at_least_one_change",
     ">0changes": "at_least_one_change", noPeaks: "no_peaks", peakStart: "peak_start",
     peakEnd: "peak_end" };
@@ -42,7 +44,7 @@
   }
 
   /* Returns the error of a segmentation with changes at these places: "fp", "fn" or null. */
-  function verdict(places, label) {
+  function labelError(places, label) {
     const kind = KINDS[label.kind], n = counted(places, label, kind.counts);
     if (n > kind.most) return "fp";
     return n < kind.least ? "fn" : null;
@@ -51,7 +53,7 @@
   function errors(places, labels) {
     let fp = 0, fn = 0;
     for (const label of labels) {
-      const wrong = verdict(places, label);
+      const wrong = labelError(places, label);
       if (wrong === "fp") fp++;
       if (wrong === "fn") fn++;
     }
@@ -88,13 +90,13 @@
     const labels = signals.map(() => []), problems = [];
     rows.forEach(([name, start, end, kind], row) => {
       const refuse = (reason) => problems.push(`row ${row + 1}: ${reason}`);
-      if (!known.has(name)) return refuse(`no sequence ${name} in this page`);
+      if (!known.has(name)) return refuse(`no sequence ${name} on this page`);
       const k = known.get(name), { position } = signals[k];
       const label = { start: position.read(start), end: position.read(end),
         texts: [String(start), String(end)], kind: ALIASES[kind] || kind };
       if (!Object.hasOwn(KINDS, label.kind)) return refuse(`unknown kind ${kind}`);
-      if (!Number.isFinite(label.start)) return refuse(`unknown start ${start}`);
-      if (!Number.isFinite(label.end)) return refuse(`unknown end ${end}`);
+      if (!Number.isFinite(label.start)) return refuse(`invalid start ${start}`);
+      if (!Number.isFinite(label.end)) return refuse(`invalid end ${end}`);
       if (label.start >= label.end) return refuse("start must be below end");
       if (label.end <= signals[k].low || label.start >= signals[k].high) {
         return refuse(`outside of ${name}`);
@@ -152,7 +154,7 @@
     }));
   }
 
-  /* The storage of the browser; `save` returns false if the browser does not allow it. */
+  /* Returns the browser's storage; `save` returns false if the browser does not allow it. */
   function storage(key) {
     const name = `rocpath-labels-${key}`;
     return {
@@ -166,6 +168,6 @@
     };
   }
 
-  Object.assign(shared, { KINDS, verdict, errors, history, placed, rowsOf, csv, csvRows,
+  Object.assign(shared, { KINDS, labelError, errors, history, placed, rowsOf, csv, csvRows,
     storage });
 })(window.rocpathLabeling);

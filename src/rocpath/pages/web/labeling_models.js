@@ -31,7 +31,7 @@
     });
   }
 
-  /* Returns the fewest label errors that a common penalty of all sequences can have. */
+  /* Returns the minimum number of label errors with a common penalty for all sequences. */
   function onePenalty(signals, labels) {
     const jumps = [];
     let now = 0;
@@ -55,8 +55,8 @@
   }
 
   /* Finds where the candidates differ. Candidates are the models with the fewest label errors,
-     weighted by the width of the interval of log penalties that select them. The doubt at a
-     place where a fraction p of them has a change is 4 p (1 - p), and 0 inside a label. */
+     weighted by the width of the interval of log penalties that select them. The
+     disagreement is 4 p (1 - p) where a fraction p of them has a change, and 0 inside a label. */
   function undecided(signal, labels) {
     const { models, position } = signal, found = errorsOfModels(signal, labels);
     const least = fewest(found), all = widths(models);
@@ -76,9 +76,9 @@
     const open = places.map(({ change, width: one }) => {
       const share = Math.min(one / total, 1), at = position.at(change);
       const isDecided = labels.some((label) => label.start < at && at <= label.end);
-      return { change, at, doubt: isDecided ? 0 : 4 * share * (1 - share) };
-    }).filter((one) => one.doubt > 1e-9);
-    return { places: open, doubt: open.reduce((sum, one) => sum + one.doubt, 0) };
+      return { change, at, disagreement: isDecided ? 0 : 4 * share * (1 - share) };
+    }).filter((one) => one.disagreement > 1e-9);
+    return { places: open, disagreement: open.reduce((sum, one) => sum + one.disagreement, 0) };
   }
 
   /* Returns functions of the current labels, whose results are cached. */
@@ -94,12 +94,13 @@
     };
     return {
       of,
-      /* Returns the sequence with the most doubt, except the current one; -1 if there is none. */
+      /* Returns the sequence, except the current one, whose candidates differ most; -1 if none
+         differ. */
       next(all, current) {
         let best = -1, most = 0;
         all.forEach((labels, k) => {
-          const { doubt } = of(k, labels).undecided;
-          if (k !== current && doubt > most) [best, most] = [k, doubt];
+          const { disagreement } = of(k, labels).undecided;
+          if (k !== current && disagreement > most) [best, most] = [k, disagreement];
         });
         return best;
       },

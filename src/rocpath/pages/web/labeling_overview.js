@@ -9,7 +9,7 @@
     const { box } = scale;
     labels.forEach((label) => {
       const left = scale.x(label.start), right = scale.x(label.end);
-      const wrong = shared.verdict(places, label), kind = shared.KINDS[label.kind];
+      const wrong = shared.labelError(places, label), kind = shared.KINDS[label.kind];
       pen.fillStyle = kind.color;
       pen.globalAlpha = 0.45;
       pen.fillRect(left, box.top, Math.max(right - left, 1.5), box.height);

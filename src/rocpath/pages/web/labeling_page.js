@@ -6,18 +6,18 @@
   function plural(n, word) { return `${n.toLocaleString("en")} ${word}${n === 1 ? "" : "s"}`; }
 
   function element(name, attributes, text) {
-    const made = document.createElement(name);
-    Object.entries(attributes).forEach(([key, value]) => made.setAttribute(key, value));
-    if (text !== undefined) made.textContent = text;
-    return made;
+    const created = document.createElement(name);
+    Object.entries(attributes).forEach(([key, value]) => created.setAttribute(key, value));
+    if (text !== undefined) created.textContent = text;
+    return created;
   }
 
   /* Returns the numbers of label errors as text. */
   function errorText({ fp, fn }) {
-    if (fp + fn === 0) return "no label error";
+    if (fp + fn === 0) return "no label errors";
     const parts = [];
-    if (fp) parts.push(`${fp} with too many`);
-    if (fn) parts.push(`${fn} missing`);
+    if (fp) parts.push(plural(fp, "false positive"));
+    if (fn) parts.push(plural(fn, "false negative"));
     return `${plural(fp + fn, "label error")}: ${parts.join(", ")}`;
   }
 
@@ -67,7 +67,7 @@
     const { editor } = page, { history, decisions, signals } = editor;
     page.thumbs.forEach((thumb, k) => {
       thumb.button.setAttribute("aria-current", String(k === editor.state.current));
-      // There may be thousands: only visible ones that have changed are drawn.
+      // There may be thousands, so only visible ones that have changed are drawn.
       if (!thumb.isSeen) return;
       const labels = history.now[k], m = editor.modelOf(k);
       const state = [labels, m, thumb.canvas.clientWidth];
@@ -94,13 +94,13 @@
       fewest += found.fewest;
     });
     page.find("[data-value=totals]").textContent = n === 0
-      ? `No labels yet, of ${plural(signals.length, "sequence")}.`
+      ? `No labels yet in ${plural(signals.length, "sequence")}.`
       : `${plural(n, "label")} in ${labeled.length} of ${plural(signals.length, "sequence")}. `
         + `Label errors: ${shown} as shown, ${fewest} with the best segmentation of each `
         + `sequence, ${decisions.onePenalty(all)} with the best common penalty.`;
     const next = decisions.next(all, state.current), button = page.find("[data-do=next]");
     button.disabled = next < 0;
-    page.find("[data-value=next]").textContent = next < 0 ? "nothing undecided"
+    page.find("[data-value=next]").textContent = next < 0 ? "none"
       : signals[next].name;
     page.nextPlace = next;
   }
@@ -138,13 +138,13 @@
         page.large.focus();
         page.render();
       });
-      const wrong = shared.verdict(places, label), kind = element("td", {});
+      const wrong = shared.labelError(places, label), kind = element("td", {});
       kind.append(element("span", { class: "swatch", "aria-hidden": "true",
         style: `--kind: ${KINDS[label.kind].color}` }), KINDS[label.kind].text);
       const cell = element("td", {});
       cell.append(choose);
       row.append(cell, kind, element("td", wrong ? { class: "wrong" } : {},
-        wrong === null ? "✓ right" : wrong === "fp" ? "✗ too many" : "✗ missing"));
+        wrong === null ? "✓ correct" : wrong === "fp" ? "✗ too many" : "✗ missing"));
       return row;
     });
     page.find(".own-labels").hidden = rows.length === 0;
@@ -154,23 +154,23 @@
   /* Returns the line below the view: the selection and the available actions. */
   function hint(page) {
     const { editor } = page, { state } = editor, chosen = editor.region();
-    const keys = page.kinds.map((kind) => `${KINDS[kind].key.toUpperCase()} ${
-      KINDS[kind].text.toLowerCase()}`).join(", ");
+    const keys = page.kinds.map((kind) => `${KINDS[kind].key.toUpperCase()} (${
+      KINDS[kind].text.toLowerCase()})`).join(", ");
     if (page.message) return page.message;
     if (state.pending) {
-      return `Region ${chosen.texts.join(" to ")}. Label it: press ${keys}.`;
+      return `Region ${chosen.texts.join(" to ")}. Press a key to label it: ${keys}.`;
     }
     if (chosen) {
-      return `${KINDS[chosen.kind].text}, ${chosen.texts.join(" to ")}. Drag an edge, press `
-        + "another kind's key, or Delete.";
+      return `${KINDS[chosen.kind].text}, ${chosen.texts.join(" to ")}. Drag an edge to `
+        + "move it, press a key to change the kind, or press Delete.";
     }
     if (state.cursor !== null) {
       const { position, values } = editor.signal(), value = editor.signal().number(
         values[state.cursor]);
-      return `At ${position.text(state.cursor)}: ${Number(value.toPrecision(5))}. Mark a region from `
-        + "here with Shift and an arrow key.";
+      return `At ${position.text(state.cursor)}: ${Number(value.toPrecision(5))}. Press Shift `
+        + "and an arrow key to mark a region from here.";
     }
-    return "Drag over a region to label it. Scroll to zoom; Shift and drag to move.";
+    return "Drag over a region to mark it. Scroll to zoom; hold Shift and drag to move the view.";
   }
 
   function writeControls(page) {
@@ -198,7 +198,7 @@
     const shown = { signal, labels: editor.labels(), view: editor.view(),
       model: signal.models[editor.model], selected: state.selected, edge: state.edge,
       pending: state.pending && editor.region(),
-      doubts: editor.decisions.of(state.current, editor.history.now[state.current])
+      disagreements: editor.decisions.of(state.current, editor.history.now[state.current])
         .undecided.places,
       cursor: state.cursor === null ? null : signal.position.at(state.cursor) };
     page.scale = shared.drawLarge(page.canvas, shown);
@@ -213,7 +213,7 @@
     page.section.dataset.drawn = String(Number(page.section.dataset.drawn || 0) + 1);
   }
 
-  function say(page, message, isProblem) {
+  function setMessage(page, message, isProblem) {
     Object.assign(page, { message, isProblem: Boolean(isProblem) });
   }
 
@@ -223,9 +223,9 @@
     const address = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
     const link = element("a", { href: address, download: "labels.csv" });
     link.click();
-    // Delayed, because some browsers start to read after the click has returned.
+    // The address is revoked later, because some browsers read it after the click returns.
     setTimeout(() => URL.revokeObjectURL(address), 10000);
-    say(page, "Saved as labels.csv in your downloads folder.");
+    setMessage(page, "Saved as labels.csv in your downloads folder.");
     page.render();
   }
 
@@ -234,16 +234,16 @@
     try {
       const rows = shared.csvRows(await file.text());
       const { labels, problems } = shared.placed(rows, editor.signals);
-      // One edit, which can be undone.
+      // The import is a single edit, which can be undone.
       editor.replace(labels);
       const taken = plural(rows.length - problems.length, "label");
-      say(page, problems.length === 0 ? `Imported ${taken} from ${file.name}.`
+      setMessage(page, problems.length === 0 ? `Imported ${taken} from ${file.name}.`
         : `Imported ${taken} from ${file.name}, skipped ${plural(problems.length, "row")}: ${
           problems.slice(0, 3).join("; ")}${problems.length > 3 ? "; …" : ""}.`,
       problems.length > 0);
       page.changed(true);
     } catch (error) {
-      say(page, `Nothing was imported from ${file.name}: ${error.message}.`, true);
+      setMessage(page, `Nothing was imported from ${file.name}: ${error.message}.`, true);
     }
     page.render();
   }
@@ -263,7 +263,7 @@
     });
     file.addEventListener("change", () => {
       if (file.files.length) load(page, file.files[0]);
-      // Otherwise an edited file could not be selected again.
+      // Without this, a file could not be selected again after it was edited.
       file.value = "";
     });
     page.slider.addEventListener("input", () => {
@@ -280,25 +280,25 @@
 
   function makePage(section, data, editor) {
     const find = (selector) => section.querySelector(selector), kept = shared.storage(data.key);
-    let isAsked = false;
+    let isRequested = false;
     const page = { section, find, editor, large: find(".large"), canvas: find(".large canvas"),
       overview: find("canvas.overview"), slider: find("input[type=range]"),
       errors: find("canvas.errors"), message: null,
       kinds: Object.keys(KINDS).filter((one) => data.has_peaks || !one.includes("peak")),
       /* Draws at most once per frame. */
       render() {
-        if (!isAsked) requestAnimationFrame(() => { isAsked = false; draw(page); });
-        isAsked = true;
+        if (!isRequested) requestAnimationFrame(() => { isRequested = false; draw(page); });
+        isRequested = true;
       },
       changed(keepsMessage) {
-        if (!keepsMessage) say(page, null);
+        if (!keepsMessage) setMessage(page, null);
         const isKept = kept.save(shared.rowsOf(editor.history.now, editor.signals));
-        if (!isKept) say(page, "This browser does not store labels: save them before you leave.",
-          true);
+        if (!isKept) setMessage(page, "This browser does not store labels: save them before you "
+          + "close the page.", true);
       },
       setKind(kind) { if (editor.setKind(kind)) page.changed(); page.render(); },
       go(k) {
-        say(page, null);
+        setMessage(page, null);
         editor.go(k);
         page.thumbs[editor.state.current].button.scrollIntoView({ block: "nearest",
           inline: "nearest" });
@@ -311,7 +311,7 @@
         page.render();
       },
       save: () => save(page),
-      notify(message) { say(page, message, true); page.render(); },
+      notify(message) { setMessage(page, message, true); page.render(); },
     };
     return page;
   }
@@ -329,11 +329,13 @@
     shared.listen(section, page.canvas, page.overview, page.editor, page);
     // A message is shown until the next action.
     ["pointerdown", "keydown"].forEach((name) => section.addEventListener(name,
-      () => say(page, null), { capture: true }));
+      () => setMessage(page, null), { capture: true }));
     actions(page);
-    if (problems.length) say(page, `Skipped ${plural(problems.length, "label")}: ${
+    if (problems.length) setMessage(page, `Skipped ${plural(problems.length, "label")}: ${
       problems.slice(0, 3).join("; ")}.`, true);
-    else if (kept && kept.length) say(page, `Restored ${plural(kept.length, "label")} from this browser.`);
+    else if (kept && kept.length) {
+      setMessage(page, `Restored ${plural(kept.length, "label")} from this browser.`);
+    }
     draw(page);
     section.dataset.ready = "true";
   }

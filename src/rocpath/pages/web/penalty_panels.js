@@ -1,4 +1,4 @@
-/* Panels of the report of learned penalties, as traces and layouts of plotly. The names in
+/* Panels of the report of learned penalties, as traces and layouts of Plotly. The names in
    chart data are already escaped; names of sequences are escaped here. */
 (function (shared) {
   "use strict";
@@ -36,7 +36,7 @@
       traces.push({ x: curve.fpr, y: curve.tpr, mode: "lines", legendgroup: k,
         name: `${curve.name}, AUC ${curve.auc.toFixed(3)}`,
         line: { color, width: 2, dash: DASHES[k % DASHES.length] } });
-      // Along the curve, constants are added to the predictions; the dot marks no constant.
+      // Along the curve, constants are added to the predictions; the dot marks the constant 0.
       traces.push({ x: [curve.predicted[0]], y: [curve.predicted[1]], mode: "markers",
         name: `${curve.name}, as predicted`, legendgroup: k, showlegend: false,
         marker: { color, size: 10, line: { color: "#fff", width: 1.5 } } });
@@ -52,7 +52,7 @@
     const text = (name) => (width < NARROW && name.length > 22 ? `${name.slice(0, 21)}…`
       : name);
     return { traces: [{ type: "bar", orientation: "h", x: shown.map((row) => row[1]),
-      // By index, because two features may have the same shortened name.
+      // Bars are placed by index, because two features may have the same shortened name.
       y: shown.map((_, k) => k), hovertext: shown.map((row) => row[0]),
       hoverinfo: "text+x",
       marker: { color: shown.map((row) => (row[1] < 0 ? FP : FN)) } }],
@@ -109,10 +109,10 @@
         hovertemplate: "%{x}: %{y}<extra></extra>" },
       { ...steps(one.edge, one.mean), mode: "lines", name: "mean",
         line: { color: "#000", width: 2.5 }, hoverinfo: "skip" },
-      // Invisible markers: shapes have no hover text.
+      // Invisible markers show hover text, which shapes do not support.
       { x: middle, y: middle.map(() => top), mode: "markers", marker: { opacity: 0 },
         hovertext: one.labels.map(([, , kind, outcome]) =>
-          `${words(kind)}${outcome ? `: wrong, ${outcome}` : ": right"}`),
+          `${words(kind)}: ${outcome || "correct"}`),
         hoverinfo: "text" },
       { x: one.edge.slice(1, -1), y: one.gain.map(() => top), mode: "markers",
         marker: { opacity: 0 }, hoverinfo: "text",
@@ -123,7 +123,7 @@
       { ...steps(one.penalty_edge, one.fn), ...known, mode: "lines", name: "FN",
         line: { color: FN, width: 2.5 } },
     ];
-    // On the left, because the buttons of the chart are on the right.
+    // The names are on the left, because the buttons of the chart are on the right.
     [["FP", "#B34A00", 0], ["FN", "#0072B2", 0.14]].forEach(([text, color, x]) =>
       annotations.push({ xref: "x2 domain", yref: "y2 domain", x, y: 1.0,
         text: `<b>${text}</b>`, xanchor: "left", yanchor: "bottom", showarrow: false,

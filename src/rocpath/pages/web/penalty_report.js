@@ -1,7 +1,7 @@
 /* Draws the report of learned penalties, with several pages of sequences. */
 (function (shared) {
   "use strict";
-  const ON_A_PAGE = 6;  // sequences per page, because Plotly is slow
+  const PER_PAGE = 6;  // sequences per page, because Plotly is slow
   const panels = shared.penaltyPanels;
   const data = JSON.parse(document.querySelector(".report-data script").text);
   const find = (selector) => document.querySelector(selector);
@@ -37,7 +37,8 @@
         : `${low} to ${high}`;
     const parts = [`${changes} change${changes === 1 ? "" : "s"}`,
       `log penalty ${one.log_penalty.toFixed(2)} cross-validated, ${one.final.toFixed(2)} saved`,
-      `fewest errors at log penalties ${best}`, `${one.n.toLocaleString("en")} observations`];
+      `log penalties with the fewest errors: ${best}`,
+      `${one.n.toLocaleString("en")} observations`];
     if (one.group !== null) parts.unshift(`group ${one.group}`);
     text.append(`; ${parts.join("; ")}`);
     return text;
@@ -68,7 +69,7 @@
   }
 
   function show(page) {
-    const every = chosen(), n_pages = Math.max(1, Math.ceil(every.length / ON_A_PAGE));
+    const every = chosen(), n_pages = Math.max(1, Math.ceil(every.length / PER_PAGE));
     state.page = Math.min(Math.max(page, 0), n_pages - 1);
     const last = n_pages.toLocaleString("en");
     find(".place").textContent = `page ${state.page + 1} of ${last}`;
@@ -78,14 +79,14 @@
     // Plotly keeps the data of charts until they are purged.
     list.querySelectorAll(".chart").forEach((chart) => Plotly.purge(chart));
     list.replaceChildren();
-    const first = state.page * ON_A_PAGE;
-    for (const one of every.slice(first, first + ON_A_PAGE)) {
+    const first = state.page * PER_PAGE;
+    for (const one of every.slice(first, first + PER_PAGE)) {
       const { row, chart } = item(one);
-      // Appended first, because a chart has no width before.
+      // The row is appended first, because a chart has no width before that.
       list.append(row);
       draw(chart, panels.sequence(one, data, chart.clientWidth));
     }
-    if (!every.length) list.append(element("li", "", "No such sequence."));
+    if (!every.length) list.append(element("li", "", "No matching sequences."));
   }
 
   const single = { errors: () => panels.errors(data.errors),

@@ -41,10 +41,10 @@
     slider.value = String(place);
     slider.setAttribute("aria-valuetext", `minimum probability ${least.toPrecision(3)}, ` +
       rates);
-    // Not while the user types: "0.0" on the way to 0.05 would be rewritten.
+    // While the user types, the field is unchanged: "0.0" on the way to 0.05 would be rewritten.
     if (document.activeElement !== typed) typed.value = String(Number(least.toPrecision(3)));
-    document.querySelectorAll(".decide [data-called]").forEach((button) =>
-      button.setAttribute("aria-pressed", String(Number(button.dataset.called) === tp + fp)));
+    document.querySelectorAll(".decide [data-predicted]").forEach((button) =>
+      button.setAttribute("aria-pressed", String(Number(button.dataset.predicted) === tp + fp)));
     find(".decide").dataset.shown = String(place);
   }
 
@@ -62,17 +62,17 @@
     typed.addEventListener("input", () => {
       if (typed.value !== "") showPlace(placeOf(clamped(Number(typed.value), 0, 1)));
     });
-    // A number beyond the ends is replaced by the nearest end.
+    // A number outside the range is replaced with the nearest limit.
     typed.addEventListener("change", () => {
       if (typed.value !== "") typed.value = String(clamped(Number(typed.value), 0, 1));
     });
-    const called = data.grid.tp.map((tp, k) => tp + data.grid.fp[k]);
-    // The grid need not have a place for every rule: the nearest one is shown.
-    const nearest = (count) => called.reduce((best, one, k) =>
-      (Math.abs(one - count) < Math.abs(called[best] - count) ? k : best), 0);
-    const buttons = document.querySelectorAll(".decide [data-called]");
+    const predicted = data.grid.tp.map((tp, k) => tp + data.grid.fp[k]);
+    // The grid may not contain the threshold of a rule; the nearest one is shown.
+    const nearest = (count) => predicted.reduce((best, one, k) =>
+      (Math.abs(one - count) < Math.abs(predicted[best] - count) ? k : best), 0);
+    const buttons = document.querySelectorAll(".decide [data-predicted]");
     buttons.forEach((button) => button.addEventListener("click",
-      () => showPlace(nearest(Number(button.dataset.called)))));
+      () => showPlace(nearest(Number(button.dataset.predicted)))));
     // Show a useful threshold first: a requested one with a guarantee, or the top 10%.
     find(".decide [data-initial]").click();
   }
