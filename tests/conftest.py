@@ -1,4 +1,4 @@
-"""Settings and fixtures of all tests."""
+"""Settings and fixtures shared by all tests."""
 
 import os
 import shutil
@@ -6,11 +6,11 @@ import shutil
 import pytest
 from hypothesis import settings
 
-# Where CI is set, Hypothesis would otherwise draw the same examples every time.
-everywhere = settings(deadline=None, derandomize=False)
-settings.register_profile("brief", everywhere, max_examples=50)
-settings.register_profile("quick", everywhere, max_examples=200)
-settings.register_profile("thorough", everywhere, max_examples=5000)
+# If CI is set, Hypothesis would otherwise draw the same examples every time.
+shared = settings(deadline=None, derandomize=False)
+settings.register_profile("brief", shared, max_examples=50)
+settings.register_profile("quick", shared, max_examples=200)
+settings.register_profile("thorough", shared, max_examples=5000)
 settings.load_profile(os.environ.get("ROCPATH_TEST_PROFILE", "quick"))
 
 FLAGS = (
@@ -28,7 +28,7 @@ FLAGS = (
 
 @pytest.fixture(scope="session")
 def fitted(tmp_path_factory):
-    """Fit a table with the command, once for all tests, which only read the files."""
+    """Fit a table with the command line, once for all tests, which only read the files."""
     from rocpath.cli import main
     from tests.cli.command_tables import labeled_table
 
@@ -45,7 +45,7 @@ def browser(tmp_path_factory):
     """Start headless Chromium, once for all tests."""
     binary, driver = shutil.which("chromium"), shutil.which("chromedriver")
     if binary is None or driver is None:
-        reason = "no chromium and chromedriver: apt-get install chromium-driver"
+        reason = "chromium and chromedriver are missing: apt-get install chromium-driver"
         if os.environ.get("CI"):
             pytest.fail(reason)
         pytest.skip(reason)
@@ -69,8 +69,8 @@ def client():
     distributed = pytest.importorskip("distributed")
     dask = pytest.importorskip("dask")
     with (
-        # By default a cluster removes a worker some time after it was lost, even if it
-        # came back and a later test has just killed it again.
+        # By default, a cluster removes a worker some time after it was lost, even if it
+        # has been restarted and a later test has just killed it again.
         dask.config.set({"distributed.deploy.lost-worker-timeout": "1 hour"}),
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, memory_limit="2GB", dashboard_address=":0"

@@ -6,7 +6,7 @@ import rocpath as rp
 
 
 def tied_problem(seed, n=60, n_features=4):
-    """Integer features, so that many predictions are tied."""
+    """Return integer features, so that many predictions are tied, and breakpoints."""
     rng = np.random.default_rng(seed)
     y = np.arange(n) % 4 == 0
     X = rng.integers(-3, 4, size=(n, n_features)) + y[:, None]
@@ -14,7 +14,7 @@ def tied_problem(seed, n=60, n_features=4):
 
 
 def changepoint_problem(seed, n=30):
-    """Error functions of the log penalty that are not monotone."""
+    """Return features, and error functions of the log penalty that are not monotone."""
     rng = np.random.default_rng(seed)
     fp = rng.integers(0, 3, size=(n, 4))
     fp[:, -1] = 0

@@ -1,8 +1,8 @@
-"""The paper's definitions in exact rationals: loops and sums, no cleverness.
+"""The definitions of the paper in exact rational arithmetic, with plain loops.
 
 Nothing is imported from the package. A set of lines is a list of tuples
-(intercept, slope, fp_diff, fn_diff); numbers may be ints, floats or Fractions, and
-are taken exactly as they are.
+(intercept, slope, fp_diff, fn_diff); numbers may be integers, floats or fractions, and
+are used without rounding.
 """
 
 from fractions import Fraction
@@ -20,14 +20,17 @@ def thresholds(lines, step):
 
 
 def errors(lines, threshold, constant):
-    """FP and FN at a constant that equals no threshold (eq. first-fp-fn-over-under)."""
+    """Return FP and FN at a constant that equals no threshold.
+
+    This is the equation first-fp-fn-over-under of the paper.
+    """
     fp = sum(line[2] for line, t in zip(lines, threshold, strict=True) if t < constant)
     fn = sum(-line[3] for line, t in zip(lines, threshold, strict=True) if t > constant)
     return fp, fn
 
 
 def roc_points(lines, step):
-    """FP, FN and the interval of constants of every ROC point."""
+    """Return FP, FN and the interval of constants of every ROC point."""
     threshold = thresholds(lines, step)
     places = sorted(set(threshold))
     points = [(*errors(lines, threshold, places[0] - 1), None, places[0])]
@@ -37,7 +40,7 @@ def roc_points(lines, step):
 
 
 def aum(lines, step=0):
-    """Area under min(FP, FN) over the constants (eq. AUM_init)."""
+    """Compute the area under min(FP, FN) over the constants (equation AUM_init)."""
     return sum(
         (high - low) * min(fp, fn)
         for fp, fn, low, high in roc_points(lines, step)
@@ -46,7 +49,7 @@ def aum(lines, step=0):
 
 
 def auc(lines, step=0):
-    """Trapezoidal area under the ROC curve, divided by total FP and FN (eq. AUC1)."""
+    """Compute the trapezoidal area under the ROC curve of rates (equation AUC1)."""
     points = roc_points(lines, step)
     total_fp, total_fn = points[-1][0], points[0][1]
     area = sum(
@@ -57,7 +60,7 @@ def auc(lines, step=0):
 
 
 def crossing_steps(lines):
-    """All positive steps where two lines that are not parallel meet."""
+    """Return all positive steps at which two lines that are not parallel meet."""
     return sorted(
         {
             step
@@ -68,10 +71,10 @@ def crossing_steps(lines):
 
 
 def float64_steps(lines, max_step=inf):
-    """Float64 steps that see every AUC which some float64 step sees.
+    """Return float64 steps at which every AUC of any float64 step occurs.
 
-    Between two neighbors of the float64 numbers nearest to crossings nothing changes,
-    so one step between them stands for all; and each of these numbers for itself.
+    AUC changes only at crossings, so it suffices to evaluate it at the float64 number
+    nearest to each crossing and at one step between two such numbers.
     """
     nearest = {0.0, *(float(step) for step in crossing_steps(lines)), max_step}
     steps = sorted(step for step in nearest if step <= max_step)
@@ -80,7 +83,7 @@ def float64_steps(lines, max_step=inf):
 
 
 def path(lines):
-    """Rows (step, AUM, slope after, AUC at, AUC after) at 0 and at every crossing."""
+    """Return (step, AUM, slope after, AUC at, AUC after) at 0 and at every crossing."""
     steps = [Fraction(0), *crossing_steps(lines)]
     rows = []
     for step, following in zip(steps, [*steps[1:], steps[-1] + 2], strict=True):
@@ -92,12 +95,11 @@ def path(lines):
 
 
 def aum_derivatives(lines, example, n_examples):
-    """Left and right derivative of AUM in each prediction, by moving it alone.
+    """Compute the left and right derivatives of AUM with respect to each prediction.
 
-    The limit of the difference quotient: AUM is piecewise linear, so a move smaller
-    than half the smallest gap between thresholds gives it exactly. The published
-    definition moves one breakpoint at a time and adds up, which differs where an
-    example has several breakpoints in one tie.
+    AUM is piecewise linear, so the difference quotient is exact for a change of half
+    the smallest gap between thresholds. As in the published definition, one breakpoint
+    is moved at a time, and the quotients are added by example.
     """
     left = [Fraction(0)] * n_examples
     right = [Fraction(0)] * n_examples
@@ -114,7 +116,7 @@ def aum_derivatives(lines, example, n_examples):
 
 
 def sorted_auc(lines, step=0):
-    """AUC by one pass over sorted thresholds: for hundreds of lines."""
+    """Compute AUC by one pass over sorted thresholds, for hundreds of lines."""
     tied = {}
     for threshold, line in zip(thresholds(lines, step), lines, strict=True):
         fp, tp = tied.get(threshold, (0, 0))
@@ -128,7 +130,7 @@ def sorted_auc(lines, step=0):
 
 
 def weak_pair_auc(lines, step=0):
-    """AUC as a sum over pairs, ties one half: a second definition."""
+    """Compute AUC by its second definition, a sum over pairs with ties counting one half."""
     threshold = thresholds(lines, step)
     total_fp = sum(line[2] for line in lines)
     total_fn = -sum(line[3] for line in lines)

@@ -1,4 +1,4 @@
-"""Areas under ROC curves and their variance by sums over pairs, in plain loops.
+"""Areas under ROC curves and their variances, as sums over pairs in plain loops.
 
 Nothing is imported from the package. A row is (is_positive, score, weight).
 """
@@ -12,7 +12,7 @@ def wins(score, other):
 
 
 def auc(rows):
-    """Share of pairs in the right order, ties one half, pairs weighted."""
+    """Compute the weighted share of concordant pairs, with ties counting one half."""
     positive = [row[1:] for row in rows if row[0]]
     negative = [row[1:] for row in rows if not row[0]]
     won = sum(v * w * wins(s, t) for s, v in positive for t, w in negative)
@@ -20,7 +20,7 @@ def auc(rows):
 
 
 def delong_variance(score, is_positive, other_score=None):
-    """DeLong, DeLong and Clarke-Pearson (1988), equations 4 and 5, by pairs."""
+    """Compute equations 4 and 5 of DeLong, DeLong and Clarke-Pearson (1988)."""
     columns = [score, score if other_score is None else other_score]
     positive = [k for k, p in enumerate(is_positive) if p]
     negative = [k for k, p in enumerate(is_positive) if not p]
@@ -40,7 +40,7 @@ def delong_variance(score, is_positive, other_score=None):
 
 
 def curve(rows):
-    """Points (FPR, TPR), from the largest score down."""
+    """Return the points (FPR, TPR) in descending order of score."""
     n_positive = sum(row[2] for row in rows if row[0])
     n_negative = sum(row[2] for row in rows if not row[0])
     points = [(Fraction(0), Fraction(0))]
@@ -53,12 +53,12 @@ def curve(rows):
 
 
 def partial_auc(rows, max_fpr=1, min_tpr=0):
-    """Area of {FPR <= max_fpr, min_tpr <= TPR <= the curve}, in exact rationals."""
+    """Compute the area of {FPR <= max_fpr, min_tpr <= TPR <= the curve} exactly."""
     return partial_area(curve(rows), max_fpr, min_tpr)
 
 
 def partial_area(points, max_fpr=1, min_tpr=0):
-    """The same, below the straight lines between given points."""
+    """Compute the partial area below the straight lines between given points."""
     max_fpr, min_tpr = Fraction(max_fpr), Fraction(min_tpr)
     area = Fraction(0)
     for (x0, y0), (x1, y1) in pairwise(points):
@@ -74,9 +74,10 @@ def partial_area(points, max_fpr=1, min_tpr=0):
 
 
 def obuchowski_variance(score, is_positive, group, other_score=None):
-    """Obuchowski (1997): variance of an AUC, or of a difference, of clustered rows.
+    """Compute Obuchowski's (1997) variance of an AUC or of a difference of two AUCs.
 
-    S10 / M + S01 / N + 2 S11 / (M N), with structural components from loops over pairs.
+    It is S10 / M + S01 / N + 2 S11 / (M N), with structural components from loops over
+    pairs.
     """
     columns = [score] if other_score is None else [score, other_score]
     signs = [1.0] if other_score is None else [1.0, -1.0]
@@ -105,7 +106,7 @@ def obuchowski_variance(score, is_positive, group, other_score=None):
 
 
 def auc_between_groups(score, is_positive, group):
-    """Share of correctly ordered pairs among those of rows of different groups."""
+    """Compute the share of concordant pairs among pairs from different groups."""
     pairs = [
         wins(score[i], score[j])
         for i, p in enumerate(is_positive)

@@ -1,7 +1,7 @@
-"""AUC and AUM along a ray of weights of a ReLU network, by fractions and plain loops.
+"""AUC and AUM along a direction of the weights of a ReLU network, in exact fractions.
 
-Nothing is imported from the package. A network is a list of (weight, bias), lists of
-numbers; a ReLU follows each layer but the last. The layer with the given index moves.
+Nothing is imported from the package. A network is a list of (weight, bias), which are
+lists of numbers; a ReLU follows each layer but the last. Only one layer changes.
 """
 
 import itertools
@@ -9,7 +9,7 @@ from fractions import Fraction
 
 
 def exact(values):
-    """Replace every number of a nested list by the fraction that it is."""
+    """Convert every number of a nested list to an exact fraction."""
     if hasattr(values, "__len__"):
         return [exact(one) for one in values]
     return Fraction(float(values))
@@ -38,7 +38,7 @@ def predictions(network, moved, direction, rows, step):
 
 
 def auc(scores, y):
-    """Share of pairs in the right order, ties one half."""
+    """Compute the share of concordant pairs, with ties counting one half."""
     positive = [score for score, label in zip(scores, y, strict=True) if label]
     negative = [score for score, label in zip(scores, y, strict=True) if not label]
     won = sum((p > q) + (p >= q) for p in positive for q in negative)
@@ -46,12 +46,12 @@ def auc(scores, y):
 
 
 def aum(scores, y):
-    """Area under the smaller of the two error rates over all thresholds."""
+    """Compute the area under the smaller error rate over all thresholds."""
     n_positive = sum(map(bool, y))
     places = sorted(set(scores))
     area = Fraction(0)
     for low, high in itertools.pairwise(places):
-        # A threshold between the two predicts positive from `high` on.
+        # With a threshold between the two, scores of at least `high` are positive.
         fp = sum(score >= high and not label for score, label in zip(scores, y, strict=True))
         fn = sum(score <= low and bool(label) for score, label in zip(scores, y, strict=True))
         smaller = min(Fraction(fp, len(y) - n_positive), Fraction(fn, n_positive))

@@ -1,4 +1,4 @@
-"""Hypothesis generators: lines and breakpoints, most of them full of ties."""
+"""Hypothesis strategies: lines and breakpoints, most of them with many ties."""
 
 import numpy as np
 from hypothesis import strategies as st
@@ -6,10 +6,10 @@ from hypothesis import strategies as st
 small = st.integers(-4, 4).map(float)
 halves = st.integers(-6, 6).map(lambda k: k / 2)
 thirds = st.integers(-9, 9).map(lambda k: k / 3)
-# Rounded to a grid, so that no two are so close that their crossing overflows.
+# Floats are rounded, so that no two are so close that their crossing overflows.
 floats = st.floats(-1e6, 1e6).map(lambda x: round(x, 6))
 places = st.sampled_from([small, small, halves, thirds, floats])
-# Powers of two change nothing but the scale; the others change the rounding too.
+# Powers of two change only the scale; the others also change the rounding.
 scales = st.sampled_from([1.0, 1.0, 2.0**40, 2.0**-60, 1e9, 1e-9, 1e150, 1e-150])
 
 
@@ -22,7 +22,7 @@ def vectors(draw, size):
 
 @st.composite
 def label_lines(draw, max_size=8):
-    """Lines of binary labels, with or without weights: monotone errors."""
+    """Draw lines of binary labels, with or without weights; errors are monotone."""
     n = draw(st.integers(2, max_size))
     is_positive = draw(st.lists(st.booleans(), min_size=n, max_size=n))
     is_positive[:2] = [True, False]
@@ -41,7 +41,7 @@ def label_lines(draw, max_size=8):
 
 @st.composite
 def error_functions(draw):
-    """One example's FP and FN counts between its breakpoints; rarely monotone."""
+    """Draw the breakpoints of one example and its jumps, which are rarely monotone."""
     n = draw(st.integers(1, 4))
     count = st.integers(0, 2)
     fp = [0, *draw(st.lists(count, min_size=n, max_size=n))]
@@ -52,9 +52,9 @@ def error_functions(draw):
 
 @st.composite
 def changepoint_breakpoints(draw, max_examples=4):
-    """Columns (example, value, fp_diff, fn_diff) of several error functions."""
+    """Draw columns (example, value, fp_diff, fn_diff) of several error functions."""
     functions = draw(st.lists(error_functions(), min_size=1, max_size=max_examples))
-    # Two plain examples make errors of both kinds possible.
+    # The last two examples ensure that errors of both kinds are possible.
     functions += [([0.0], [1], [0]), ([0.0], [0], [-1])]
     rows = [
         (k, *row) for k, function in enumerate(functions) for row in zip(*function, strict=True)
@@ -64,7 +64,7 @@ def changepoint_breakpoints(draw, max_examples=4):
 
 @st.composite
 def changepoint_lines(draw):
-    """Lines of changepoint errors: parallel within an example, not monotone."""
+    """Draw lines of changepoint errors: parallel within an example, not monotone."""
     example, value, fp_diff, fn_diff = draw(changepoint_breakpoints())
     n = max(example) + 1
     prediction = draw(st.lists(small, min_size=n, max_size=n))
@@ -75,7 +75,7 @@ def changepoint_lines(draw):
 
 @st.composite
 def tenth_lines(draw):
-    """Lines on a grid of tenths: in decimals many meet, in float64 nearly so."""
+    """Draw lines on a grid of tenths, which meet exactly only before rounding."""
     n = draw(st.integers(3, 6))
     tenths = st.lists(st.integers(-6, 6), min_size=n, max_size=n)
     intercept, slope = ([k / 10 for k in draw(tenths)] for _ in range(2))

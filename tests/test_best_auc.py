@@ -1,4 +1,4 @@
-"""best_auc_step against the sweep and the definitions."""
+"""best_auc_step, compared with the sweep and the definitions."""
 
 import numpy as np
 import pytest
@@ -14,9 +14,9 @@ def check_best_auc(columns, max_step, two_sided):
     exact = oracle.as_lines(*columns)
     intercept, slope, *diffs = columns
     mirrored = oracle.as_lines(intercept, [-x for x in slope], *diffs)
-    ways = [exact, mirrored] if two_sided else [exact]
+    sides = [exact, mirrored] if two_sided else [exact]
     limit = np.inf if max_step is None else max_step
-    best_of_all = max(oracle.auc(one, s) for one in ways for s in oracle.float64_steps(one, limit))
+    best_of_all = max(oracle.auc(one, s) for one in sides for s in oracle.float64_steps(one, limit))
     lines = rp.Lines(*columns)
     best = rp.best_auc_step(lines, max_step=max_step, two_sided=two_sided)
     assert best.value == best.bound
@@ -47,11 +47,11 @@ def test_best_auc_on_tenths(columns, max_step, two_sided):
 @pytest.mark.parametrize(
     ("columns", "value"),
     [
-        # In decimals all meet at step 1. In float64 the second and the third meet at 1,
-        # the first and the third 0.6 ulps after, the first two 1.2 ulps after: at the
-        # float64 after 1 both positives (-0.1 and 0.1) are below the negative.
+        # In decimals, all lines meet at step 1. In float64, the second and third meet at
+        # 1, the first and third 0.6 ulps later, and the first two 1.2 ulps later: at the
+        # float64 after 1, both positives (-0.1 and 0.1) are below the negative.
         (([-0.1, 0.0, 0.1], [0.3, 0.2, 0.1], [0, 1, 0], [-1, 0, -1]), 1.0),
-        # At 1.5 the positive is tied with one negative, and below the other.
+        # At 1.5, the positive is tied with one negative and below the other.
         (([0.1, 0.4, -0.5], [-0.2, -0.4, 0.2], [0, 1, 1], [-1, 0, 0]), 0.75),
     ],
 )
@@ -61,17 +61,17 @@ def test_orders_that_occur_at_a_single_float64(columns, value):
     assert float(oracle.auc(oracle.as_lines(*columns), best.step)) == value
 
 
-def test_negative_auc_is_certified():
+def test_bound_of_a_negative_auc_is_tight():
     bp = rp.ErrorBreakpoints([0] * 4, [0, 1, 2, 3], [0, 0.1, 0.7, 0], [0.2, 0, 0, -0.3])
     best = rp.best_auc_step(rp.Lines.from_predictions(bp, [0], [1]))
-    # TP is -2 of 1 while all FP is gained.
+    # TP is -0.2 of a total of 0.1 where FP increases from 0 to its total.
     assert best.value == best.bound == rp.auc(bp, [0])
     assert best.value == pytest.approx(-2)
 
 
 @pytest.mark.parametrize("n", [104, 105, 300])
 def test_crossings_within_one_class_do_not_end_the_interval(n):
-    # All negatives meet at step 1, below the positive, and pass it from 2 on.
+    # All negatives meet at step 1, below the positive, and cross it from step 2 on.
     k = np.arange(1.0, n + 1)
     lines = rp.Lines([*-k, n], [*k, 0.0], np.append(np.ones(n), 0), [*np.zeros(n), -1])
     assert rp.best_auc_step(lines, max_step=1.5).interval == (0, 1.5)
@@ -103,7 +103,7 @@ def test_best_auc_of_many_lines_equals_the_sweep(seed):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_best_auc_of_many_lines_with_both_errors_equals_the_sweep(seed):
-    # Tied on a grid; where a line has FP and TP, pairs may be met from both sides.
+    # Lines on a grid have many ties, and a line may have jumps of both FP and TP.
     rng = np.random.default_rng(seed)
     intercept, slope = rng.integers(-60, 61, (2, 500)).astype(float)
     fewest = -1 if seed % 2 else 0
@@ -111,7 +111,7 @@ def test_best_auc_of_many_lines_with_both_errors_equals_the_sweep(seed):
     lines = rp.Lines(intercept, slope, fp, -tp)
     path = rp.sweep(lines)
     best = rp.best_auc_step(lines)
-    # Where lines are tied, AUC is the mean of what it is before and after.
+    # Where lines are tied, AUC is the mean of the values before and after.
     assert best.value == best.bound == max(path.auc[0], path.auc_after.max())
     rough = rp.best_auc_step(lines, tol=0.003)
     assert rough.value <= best.value <= rough.bound <= rough.value + 0.003

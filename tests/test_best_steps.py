@@ -1,4 +1,4 @@
-"""best_aum_step and aum_path against the sweep, and all searches on hard inputs."""
+"""best_aum_step and aum_path compared with the sweep, and all searches on hard inputs."""
 
 import json
 import pickle
@@ -18,7 +18,7 @@ from tests.test_reference import lines as case_lines
 
 
 def rounding(path, step):
-    """What rounding a step to float64 can do to AUM there."""
+    """Bound the change of AUM when a step is rounded to float64."""
     return 4 * np.abs(path.aum_slope_after).max() * np.spacing(step)
 
 
@@ -50,7 +50,7 @@ def check_interval(lines, minimum, best):
 
 
 def check_best_aum(lines, path, best):
-    """Compare with the first stretch of a sweep after which AUM increases."""
+    """Compare with the first interval of a sweep after which AUM increases."""
     slope = path.aum_slope_after
     rises = np.flatnonzero(slope > 0)
     last = rises[0] if rises.size else len(path) - 1
@@ -67,7 +67,7 @@ def check_best_aum(lines, path, best):
 
 
 def check_best_auc(lines, sweep, best):
-    """Compare with the sweep; at a row's own float64 AUC may be another one."""
+    """Compare with the sweep, whose AUC at a rounded crossing may differ."""
     is_open = np.nextafter(sweep.step, np.inf) < np.append(sweep.step[1:], np.inf)
     largest = max(sweep.auc[0], sweep.auc_after[is_open].max())
     assert best.value == best.bound >= largest
@@ -91,7 +91,7 @@ def check_aum_path(path, sweep):
 
 
 @given(any_lines)
-def test_best_aum_step_is_the_sweeps_first_minimum(columns):
+def test_best_aum_step_is_the_first_minimum_of_the_sweep(columns):
     lines = rp.Lines(*columns)
     check_best_aum(lines, rp.sweep(lines), rp.best_aum_step(lines))
 
@@ -134,13 +134,13 @@ def test_aum_path_has_every_kink_and_nothing_else(columns):
     tolerance = rounding(sweep, sweep.step[-1])
     assert path.global_min.value == pytest.approx(sweep.aum.min(), 1e-12, tolerance)
     assert path.global_min.is_global
-    # The sweep's own rows, of which most are no kinks, have the same minima.
-    for mine, theirs in ((sweep.first_min, path.first_min), (sweep.global_min, path.global_min)):
-        assert mine.value == pytest.approx(theirs.value, 1e-12, tolerance)
+    # The rows of the sweep, most of which are not kinks, have the same minima.
+    for one, other in ((sweep.first_min, path.first_min), (sweep.global_min, path.global_min)):
+        assert one.value == pytest.approx(other.value, 1e-12, tolerance)
 
 
 @pytest.mark.parametrize("case", [c for c in CASES if c.values[0]["kind"] != "none"])
-def test_reference_cases(case):
+def test_searches_agree_on_the_reference_cases(case):
     lines = case_lines(case)
     sweep = rp.sweep(lines)
     path = rp.aum_path(lines)
@@ -160,7 +160,7 @@ ARRANGEMENTS = {
     "parallel": lambda rng, n: (rng.normal(size=n), np.full(n, 0.5)),
     "equal": lambda rng, n: (np.full(n, 2.0), np.full(n, -1.0)),
     "one point": lambda rng, n: (np.arange(n) * 1.0, -np.arange(n) * 1.0),
-    # Tangents of a parabola: no line of them is ever far from the level.
+    # Tangents of a parabola: no line is ever far from the level.
     "convex curve": lambda rng, n: (np.linspace(-1, 1, n) ** 2, np.linspace(-1, 1, n)),
     "few points": lambda rng, n: few_points(rng, n),
     "tiny": lambda rng, n: 1e-150 * rng.normal(size=(2, n)),
@@ -170,7 +170,7 @@ ARRANGEMENTS = {
 
 
 def few_points(rng, n):
-    """Lines through one of five points each."""
+    """Draw lines, each through one of five points."""
     step, threshold = rng.integers(1, 9, (2, 5))[:, rng.integers(0, 5, n)]
     slope = rng.integers(-30, 30, n).astype(float)
     return threshold - slope * step, slope
@@ -188,7 +188,7 @@ def test_searches_agree_on_hard_arrangements(name, n):
     sweep = rp.sweep(lines)
     path = rp.aum_path(lines)
     if name == "denormal":
-        # Slopes that differ may be one denormal number.
+        # Different slopes may round to the same denormal number.
         assert np.abs(path.aum_at(sweep.step) - sweep.aum).max() <= 5e-321
         assert rp.best_aum_step(lines).value == pytest.approx(sweep.aum.min(), 0, 5e-321)
     else:
@@ -197,7 +197,7 @@ def test_searches_agree_on_hard_arrangements(name, n):
     check_best_auc(lines, sweep, rp.best_auc_step(lines))
 
 
-def test_single_line():
+def test_searches_accept_a_single_line():
     lines = rp.Lines([3.0], [2.0], [1.0], [-1.0])
     assert rp.best_aum_step(lines).value == 0
     assert rp.best_auc_step(lines).value == 0.5
@@ -205,8 +205,8 @@ def test_single_line():
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_many_lines_of_labels(seed):
-    """Enough lines for the sample; the sweep knows the answer."""
+def test_best_aum_of_many_lines_equals_the_sweep(seed):
+    """There are enough lines for the search to start from a sample."""
     rng = np.random.default_rng(seed)
     n = 6000 if seed % 2 else 3000
     y = rng.random(n) < rng.choice([0.02, 0.1, 0.5])
@@ -228,8 +228,7 @@ def test_many_lines_of_labels(seed):
 
 @pytest.mark.parametrize("order", ["as drawn", "sorted by label", "sorted by score"])
 @pytest.mark.parametrize("kind", ["overlap", "separable", "ascent", "heavy tails"])
-def test_half_a_million_lines(kind, order):
-    """The certificate holds: AUM is larger on both sides of the interval."""
+def test_aum_of_half_a_million_lines_is_not_smaller_outside_the_interval(kind, order):
     rng = np.random.default_rng(0)
     n = 500_000
     y = rng.random(n) < 0.05
@@ -260,7 +259,7 @@ def test_half_a_million_lines(kind, order):
 
 
 @given(changepoint_lines())
-def test_aum_at_between_kinks(columns):
+def test_aum_between_kinks_equals_its_definition(columns):
     path = rp.aum_path(rp.Lines(*columns))
     exact = oracle.as_lines(*columns)
     for step in (0.0, 0.3, 1.0, 7.5):
@@ -268,7 +267,7 @@ def test_aum_at_between_kinks(columns):
         assert path.aum_at(step) == pytest.approx(expected, 1e-12, 1e-13)
 
 
-def test_results_are_plain_and_can_be_stored():
+def test_results_can_be_serialized():
     lines = rp.Lines([0, 2, 4], [1, 0, -1], [1, 0, 1], [0, -1, 0])
     best = rp.best_aum_step(lines)
     assert json.dumps([best.step, best.interval, best.value, best.is_global])
@@ -287,9 +286,9 @@ def test_error_names_the_invalid_argument(search):
 
 
 @pytest.mark.parametrize("n", [100, 6000])
-def test_lines_that_all_meet_at_the_beginning_stay_there(n):
-    # Thresholds are slope * step, so AUM is a multiple of the step: 0 at the beginning,
-    # and above it after, as no direction drawn at random ranks so many rows rightly.
+def test_best_step_is_zero_if_all_lines_meet_there(n):
+    # Thresholds are slope * step, so AUM is proportional to the step: 0 at step 0 and
+    # positive afterwards, since no random direction ranks all rows correctly.
     rng = np.random.default_rng(0)
     is_positive = rng.permutation(n) < n // 4
     bp = rp.ErrorBreakpoints.from_labels(is_positive)

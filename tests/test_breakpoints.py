@@ -42,8 +42,8 @@ def test_weights_margin_and_counts():
 
 def test_penalty_errors_become_breakpoints_at_minus_log_penalty():
     # Example 0: penalties [0, e): FP 3, FN 0; [e, e^2): FP 1, FN 2; from e^2 on: FP 1,
-    # FN 4. The FP of 1 at the largest penalty is a constant and falls away.
-    # Example 1: FN falls to 1, never to 0: that 1 is a constant as well.
+    # FN 4. The FP of 1 at the largest penalty is a constant, which is subtracted.
+    # Example 1: FN decreases to 1 and never to 0, so 1 is subtracted as well.
     bp = rp.ErrorBreakpoints.from_penalty_errors(
         [0, 0, 0, 1, 1], [np.e**2, 0, np.e, 1, 0], fp=[1, 3, 1, 0, 0], fn=[4, 0, 2, 3, 1]
     )
@@ -68,10 +68,10 @@ def test_breakpoints_reproduce_the_error_functions(columns):
     has_jump = (fp_diff != 0) | (fn_diff != 0)
     rows = []
     for k in range(example.max() + 1):
-        own = example == k
-        fp = np.concatenate(([0], np.cumsum(fp_diff[own])))
-        fn = np.concatenate((np.cumsum(fn_diff[own][::-1])[::-1] * -1, [0]))
-        penalty = np.concatenate((np.exp(-value[own]), [0]))
+        is_own = example == k
+        fp = np.concatenate(([0], np.cumsum(fp_diff[is_own])))
+        fn = np.concatenate((np.cumsum(fn_diff[is_own][::-1])[::-1] * -1, [0]))
+        penalty = np.concatenate((np.exp(-value[is_own]), [0]))
         rows += [(k, *row) for row in zip(penalty, fp, fn, strict=True)]
     rng = np.random.default_rng(0)
     shuffled = [rows[k] for k in rng.permutation(len(rows))]
@@ -97,7 +97,7 @@ def test_monotone_errors_are_recognized():
         ({"y": [0, np.nan]}, r"y must have no missing or infinite values, got nan at index 1"),
         ({"y": [[0, 1]]}, r"y must be one-dimensional"),
         ({"y": [0, 1], "positive": 2}, r"positive must be one of the labels \[0, 1\]"),
-        ({"y": [0, 1], "sample_weight": [1]}, r"y and sample_weight must have the same"),
+        ({"y": [0, 1], "sample_weight": [1]}, r"sample_weight must have one entry"),
         ({"y": [0, 1], "sample_weight": [1, -2]}, r"got -2.0 at index 1"),
         ({"y": [0, 1], "sample_weight": [1, 0]}, r"positive class must sum to a positive"),
         ({"y": [0, 1], "sample_weight": [1, np.inf]}, r"sample_weight must be finite"),

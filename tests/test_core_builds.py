@@ -1,4 +1,4 @@
-"""The builds of the core in one wheel: the import chooses, and all return the same."""
+"""The builds of the core in one wheel: selection at import, and identical results."""
 
 import importlib.util
 import json
@@ -21,7 +21,7 @@ def runs_fast_core():
 
 
 portable = pytest.mark.skipif(
-    not is_portable, reason="built for this machine only; make wheel tests the others"
+    not is_portable, reason="built for this machine only; `make wheel` tests all builds"
 )
 
 
@@ -47,8 +47,8 @@ def answers(core=None):
 def test_every_function_of_the_core_is_called():
     recorded = answers()
     assert recorded["digests"]
-    never = [n for n, d in recorded["digests"].items() if d == recorded["no_answer"]]
-    assert never == []
+    not_called = [n for n, d in recorded["digests"].items() if d == recorded["no_answer"]]
+    assert not_called == []
 
 
 @portable

@@ -23,10 +23,10 @@ def test_aum_never_increases_with_an_exact_search(make, step):
 
 
 def test_quadratic_first_min_and_best_aum_agree_for_labels():
-    # AUM is convex along a line for labels, so that all three find the same minimum.
+    # For labels, AUM is convex along a line, so all three find the same minimum.
     X, bp = tied_problem(1)
     rng = np.random.default_rng(0)
-    X += rng.normal(size=X.shape)  # no flat minima
+    X += rng.normal(size=X.shape)  # prevents flat minima
     for start in rng.normal(size=(5, 4)):
         steps = [
             rp.minimize_aum(X, bp, coef=start, step=step, max_steps=1, tol=0).step
@@ -37,10 +37,11 @@ def test_quadratic_first_min_and_best_aum_agree_for_labels():
         np.testing.assert_allclose(steps[2], steps[0], rtol=1e-15)
 
 
-def test_one_step_by_hand():
-    # One feature, labels 0 1, predictions 1 and 0: the positive is 1 below, AUM is 1.
-    # The gradient is 1 for the negative and -1 for the positive, so 1 for the weight:
-    # the step of size 1 ends in AUM 0 with a weight of 0. From there nothing improves.
+def test_steps_of_a_small_example():
+    # One feature, labels 0 and 1, predictions 1 and 0: the positive is 1 below the
+    # negative, so AUM is 1. The gradient is 1 for the negative and -1 for the positive,
+    # and therefore 1 for the weight: a step of size 1 leads to a weight of 0 and an AUM
+    # of 0, which no step improves.
     bp = rp.ErrorBreakpoints.from_labels([0, 1])
     descent = rp.minimize_aum(np.array([[1.0], [0.0]]), bp, coef=[1.0])
     assert descent.step.tolist() == [0.0, 1.0, 0.0]
@@ -50,7 +51,7 @@ def test_one_step_by_hand():
     assert descent.stopped_by == "tolerance"
 
 
-def test_best_auc_reaches_the_best_of_all_steps():
+def test_best_auc_is_the_largest_auc_along_the_direction():
     X, bp = tied_problem(3)
     start = np.array([1.0, -1.0, 0.5, 2.0])
     descent = rp.minimize_aum(X, bp, coef=start, step="best_auc", max_steps=1)
@@ -60,7 +61,7 @@ def test_best_auc_reaches_the_best_of_all_steps():
 
 
 @pytest.mark.parametrize("step", ["validation_auc", "validation_auc_limited"])
-def test_validation_auc_chooses_step_and_row(step):
+def test_validation_auc_selects_the_step_and_the_row(step):
     X, bp = tied_problem(4)
     other = tied_problem(5)
     start = np.array([1.0, -1.0, 0.5, 2.0])
@@ -74,9 +75,9 @@ def test_validation_auc_chooses_step_and_row(step):
         assert descent.step[1] <= limit
 
 
-def test_patience_ends_descent():
-    # Validation labels are the opposite of the training labels: the AUC of one is one
-    # minus that of the other, and the first step, which reaches AUC 1, is the worst.
+def test_patience_ends_the_descent():
+    # Validation labels are the opposite of the training labels, so the validation AUC
+    # is one minus the training AUC, and the initial weights are the best.
     X = np.array([[0.0], [1.0], [2.0], [3.0]])
     y = np.array([0, 0, 1, 1])
     bp = rp.ErrorBreakpoints.from_labels(y, margin=1.0)
@@ -84,8 +85,9 @@ def test_patience_ends_descent():
     descent = rp.minimize_aum(
         X, bp, coef=[-1.0], step="constant", step_size=0.1, tol=0, validation=opposite, patience=20
     )
-    # The weight increases by 0.1 times the gradient, which is at most the difference
-    # of the class means, 2: at least six steps to zero, where validation AUC is 1/2.
+    # The weight increases by 0.1 times the gradient, which is at most the difference of
+    # the class means, 2. It is zero, with a validation AUC of 1/2, after at least five
+    # steps.
     assert descent.stopped_by == "validation"
     assert descent.chosen == 0
     assert descent.n_steps == 20
@@ -93,7 +95,7 @@ def test_patience_ends_descent():
     assert descent.validation_auc[-1] == 0
 
 
-def test_grid_takes_the_best_of_ten_sizes():
+def test_grid_chooses_the_best_of_ten_step_sizes():
     X, bp = tied_problem(8)
     start = np.array([1.0, -1.0, 0.5, 2.0])
     descent = rp.minimize_aum(X, bp, coef=start, step="grid", max_steps=1)
@@ -103,9 +105,9 @@ def test_grid_takes_the_best_of_ten_sizes():
     assert descent.n_crossings[1] == len(GRID) == 10
 
 
-def test_constant_steps_stop_at_the_first_that_does_not_improve_aum():
-    # One feature, labels 0 1, predictions w and 0: AUM is w for w > 0 and else 0. From
-    # w = 1 steps of 0.3 along a gradient of 1 lead to 0.7, 0.4, 0.1 and -0.2, where the
+def test_constant_steps_end_where_aum_no_longer_improves():
+    # One feature, labels 0 and 1, predictions w and 0: AUM is max(w, 0). From w = 1,
+    # steps of 0.3 along a gradient of 1 lead to 0.7, 0.4, 0.1 and -0.2, where the
     # gradient vanishes.
     bp = rp.ErrorBreakpoints.from_labels([0, 1])
     X = np.array([[1.0], [0.0]])
@@ -146,12 +148,12 @@ def test_progress_is_called_after_every_step():
     calls = []
     descent = rp.minimize_aum(X, bp, coef=[1.0, -1, 0, 2], progress=lambda *row: calls.append(row))
     assert [call[0] for call in calls] == list(range(1, descent.n_steps + 1))
-    # The last row is evaluated again at the weights themselves.
+    # The last row is evaluated again from the weights.
     assert [call[1] for call in calls] == pytest.approx(descent.aum[1:], rel=1e-9)
 
 
 @pytest.mark.parametrize("step", STEP_CHOICES)
-def test_every_step_choice_improves_its_criterion_from_the_class_means(step):
+def test_every_step_choice_works_with_the_default_initial_weights(step):
     X, bp = tied_problem(17)
     validation = tied_problem(18)
     descent = rp.minimize_aum(X, bp, step=step, validation=validation, max_steps=3)
@@ -159,21 +161,22 @@ def test_every_step_choice_improves_its_criterion_from_the_class_means(step):
     assert descent.validation_auc[descent.chosen] == descent.validation_auc.max()
 
 
-def test_best_auc_does_not_step_onto_a_plateau_that_rounding_removes():
-    # Tenths: the search finds AUC 1 on a plateau 4 ulps wide around zero weights.
+def test_best_auc_ignores_a_plateau_that_exists_only_by_rounding():
+    # Without a rounding margin, the search would find an AUC of 1 on a plateau that is
+    # 4 ulps wide, around zero weights.
     X = np.array([[0.2], [-0.1], [0.4], [0.3]])
     bp = rp.ErrorBreakpoints.from_labels([1, 0, 1, 0])
     for coef in (None, [1.0], [-1.0]):
         descent = rp.minimize_aum(X, bp, step="best_auc", coef=coef)
         assert descent.auc[descent.chosen] == rp.auc(bp, X @ descent.coef)
         assert descent.auc[descent.chosen] == descent.auc.max()
-    # From the class means, 0.2: three of four pairs are ranked correctly, and a single
-    # feature with a positive weight has no other AUC.
+    # The difference of the class means is 0.2. Three of four pairs are ranked correctly,
+    # and AUC is the same for every positive weight of a single feature.
     descent = rp.minimize_aum(X, bp, step="best_auc")
     assert descent.auc[descent.chosen] == 0.75
 
 
-def test_updated_predictions_remain_those_of_the_weights():
+def test_updated_predictions_equal_those_of_the_weights():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(80, 6)), np.arange(80) % 3 == 0
     bp = rp.ErrorBreakpoints.from_labels(y, margin=1.0)
@@ -201,7 +204,7 @@ def test_updated_predictions_remain_those_of_the_weights():
 
 
 class OneWeight:
-    """A model of the descent: a single weight on fixed scores, never below zero."""
+    """Model with a single non-negative weight of fixed scores."""
 
     def __init__(self, scores, offset):
         self.scores, self.offset = scores, offset
@@ -236,7 +239,7 @@ def test_any_model_with_the_five_methods_can_be_optimized():
     descent = descend(ArraySamples([bp], choose), model, np.zeros(1), max_steps=10)
     weights = np.linspace(0, 4 * descent.coef[0], 2001)
     areas = [rp.aum(bp, model.predict([w]).predictions[0]) for w in weights]
-    # AUM is convex in the weight, so that descent finds the smallest.
+    # AUM is convex in the weight, so the descent finds its minimum.
     assert descent.aum[-1] <= min(areas) + 1e-12
     assert descent.coef[0] > 0
 
@@ -249,10 +252,10 @@ def tied_features(kind, rng, n_rows, n_features):
 
 
 @pytest.mark.parametrize("kind", ["thirds", "standardized integers", "integers", "tenths"])
-def test_best_auc_never_returns_a_worse_row(kind):
-    # Plateaus a few ulps wide, which exist by rounding alone, are frequent here: steps
-    # onto them lost AUC in 27 (tenths) to 108 (thirds) of 200 runs before the search
-    # allowed for rounding.
+def test_best_auc_never_decreases_auc(kind):
+    # Plateaus that are a few ulps wide and exist only by rounding are frequent here.
+    # Without a rounding margin, steps onto them decreased AUC in 27 (tenths) to 108
+    # (thirds) of 200 runs.
     for seed in range(200):
         rng = np.random.default_rng(seed)
         n_rows, n_features = rng.integers(6, 40), rng.integers(1, 5)

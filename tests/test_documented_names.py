@@ -11,28 +11,28 @@ from rocpath import changepoint
 ROOT = Path(__file__).parents[1]
 PAGES = ("docs/paper_to_code.md", "docs/architecture.md", "CONTRIBUTING.md")
 FILE = re.compile(r"`([\w/]+\.(?:py|hpp|cpp))`")
-# `name` (`file`): what the page says is defined in the file.
+# `name` (`file`) documents that the name is defined in the file.
 DEFINED = re.compile(r"`([\w:.]+)`(?:, `([\w:.]+)`)? \(`(?:\w+/)*(\w+\.(?:py|hpp|cpp))`\)")
 
 
-def files_called(name):
+def find_files(name):
     folders = ("src/rocpath", "cpp", "tests", "benchmarks")
     found = [path for one in folders for path in (ROOT / one).rglob(Path(name).name)]
     return [path for path in found if str(path).endswith(name)]
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_files_exist(page):
+def test_documented_files_exist(page):
     names = set(FILE.findall((ROOT / page).read_text("utf-8")))
     assert names
-    assert sorted(name for name in names if not files_called(name)) == []
+    assert sorted(name for name in names if not find_files(name)) == []
 
 
 @pytest.mark.parametrize("page", PAGES[:2])
-def test_names_are_in_their_files(page):
+def test_documented_names_are_in_their_files(page):
     missing = []
     for *names, file in DEFINED.findall((ROOT / page).read_text("utf-8")):
-        text = "\n".join(path.read_text("utf-8") for path in files_called(file))
+        text = "\n".join(path.read_text("utf-8") for path in find_files(file))
         short = [re.split(r"::|\.", name)[-1] for name in names if name]
         missing += [f"{name} in {file}" for name in short if name not in text]
     assert missing == []

@@ -1,4 +1,4 @@
-"""Searches where rounding once decided: ties, rates, ends of the number range."""
+"""Exact results where rounding matters: ties, rates, and extreme numbers."""
 
 import copy
 import pickle
@@ -18,7 +18,7 @@ INFINITY = float("inf")
 
 
 def exact_first_minimum(lines):
-    """Return the first flat or lowest stretch of a path, and AUM there."""
+    """Return the interval of the first minimum of a path, and AUM there."""
     rows = oracle.path(lines)
     rise = next((k for k, row in enumerate(rows) if row[2] > 0), len(rows))
     low = min(rise, len(rows) - 1)
@@ -38,8 +38,8 @@ def tied_labels(draw):
 
 
 @given(tied_labels(), st.integers(1, 3))
-def test_rates_are_fractions(problem, weight):
-    """A minimum that is flat for rates 1/n is flat, and the step lies inside."""
+def test_rates_are_exact_fractions(problem, weight):
+    """A minimum that is flat for rates 1/n is flat, and the step is inside it."""
     y, prediction, direction = problem
     weights = [weight if label else 1 + k % 3 for k, label in enumerate(y)]
     totals = [sum(w for w, one in zip(weights, y, strict=True) if one == label) for label in (0, 1)]
@@ -57,8 +57,8 @@ def test_rates_are_fractions(problem, weight):
     low, high, value = exact_first_minimum(exact)
     path = rp.aum_path(lines)
     best = rp.best_aum_step(lines)
-    # Where the minimum lies between two float64, a path has it at the nearest one, and the
-    # search returns the one with the smaller AUM, or the first of them.
+    # If the minimum is between two float64 numbers, a path has it at the nearest one, and
+    # the search returns the one with the smaller AUM, or the first if they are equal.
     check_interval(lines, (low, high), best)
     assert best.value == pytest.approx(float(value), 1e-15)
     for found in (path.first_min, path.global_min):
@@ -85,7 +85,7 @@ def test_copies_have_the_same_exact_rates(problem):
 
 @pytest.mark.parametrize("seed", range(20))
 def test_kinks_of_a_grid_of_lines(seed):
-    """Many lines meet at steps that also end the ranges in which kinks are sought."""
+    """Many lines meet at the ends of the ranges in which the search finds kinks."""
     rng = np.random.default_rng(seed)
     grid = np.arange(-8.0, 9.0)
     slope, intercept = (part.ravel() for part in np.meshgrid(grid, grid))
@@ -99,8 +99,8 @@ def test_kinks_of_a_grid_of_lines(seed):
     check_best_aum(lines, sweep, rp.best_aum_step(lines))
 
 
-# In each of these problems two lines meet at the largest step, and FP exceeds FN between them only
-# after it. Rounded thresholds do not show their order there.
+# In each of these problems, two lines meet at the largest step, and FP exceeds FN between them
+# only after it. Rounded thresholds do not determine the order of the lines there.
 @pytest.mark.parametrize(("seed", "max_step"), [(193, 2 / 9), (355, 1 / 4), (364, 1 / 6)])
 def test_kinks_of_non_monotone_errors_at_the_largest_step(seed, max_step):
     rng = np.random.default_rng(seed)
@@ -144,9 +144,9 @@ def test_aum_of_monotone_errors_is_never_negative():
     assert rp.sweep(lines).aum.min() >= 0
 
 
-def test_aum_below_zero_of_lines_far_from_the_others():
-    # Between -100 and -50 FP is -1, and so is min(FP, FN): AUM there is -50. Lines of
-    # labels above, of which more than a few cross, have an AUM between 0 and 30.
+def test_negative_aum_of_lines_far_from_the_others():
+    # Between -100 and -50, FP and min(FP, FN) are -1, which contributes -50 to AUM. The
+    # lines of labels above, of which many cross, contribute between 0 and 30.
     rng = np.random.default_rng(0)
     is_positive = np.arange(60) % 2
     lines = rp.Lines(
@@ -169,9 +169,9 @@ def test_aum_on_tenths(columns):
     check_best_aum(lines, path, rp.best_aum_step(lines))
 
 
-def test_the_sign_of_a_slope_does_not_depend_on_its_terms():
-    # The two steep lines cancel; AUM decreases by 2^-46 a step up to the crossings of
-    # the flat line at 0 with the two that move fast.
+def test_sign_of_a_slope_is_exact_if_large_terms_cancel():
+    # The two steep lines cancel; AUM decreases by 2^-46 per step up to the crossings of
+    # the flat line at 0 with the two steep lines.
     columns = ([-10, 0, 5, 10], [2**46, 0, 2**46, -(2**-46)], [1, 1, 0, 0])
     lines = rp.Lines(*columns, [0, 0, -1, -1])
     exact = oracle.path(oracle.as_lines(*columns, [0, 0, -1, -1]))
@@ -195,13 +195,13 @@ def is_convex(columns):
 @given(any_lines)
 @example(([-2, -1, 0, 0, 0], [0, -1, -1, -1, 0], [1, 1, -1, 1, 0], [0, 0, 0, 0, -1]))
 def test_first_min_is_a_local_minimum(columns):
-    """All searches agree on the first minimum; where AUM is zero it is exactly zero."""
+    """All searches agree on the first minimum, and an AUM of zero is exactly zero."""
     lines = rp.Lines(*columns)
     best = rp.best_aum_step(lines)
     first = rp.aum_path(lines).first_min
     check_interval(lines, first.interval, best)
     assert first.value == pytest.approx(best.value, 1e-12, 1e-14 * best.value)
-    # The sweep stops at the end of a flat stretch, unless AUM is convex.
+    # The sweep stops at the end of a flat interval, unless AUM is convex.
     end = rp.sweep(lines, stop="first_min_aum").step[-1]
     if np.isfinite(first.interval[1]):
         assert end == first.interval[0 if is_convex(columns) else 1]
@@ -210,7 +210,8 @@ def test_first_min_is_a_local_minimum(columns):
 
 
 def test_slopes_that_underflow_keep_their_sign():
-    # FP is 1e-80 above s, FN is 1e-80 below 1e-245: AUM decreases until they meet.
+    # FP is 1e-80 above s * 1e-245, and FN is 1e-80 below 1e-245: AUM decreases until the
+    # lines meet.
     lines = rp.Lines([0, 1e-245], [1e-245, 0], [1e-80, 0], [0, -1e-80])
     path = rp.aum_path(lines)
     assert path.aum_slope_after[0] < 0
@@ -229,7 +230,7 @@ def test_aum_that_decreases_beyond_every_float64():
 
 
 def test_aum_that_decreases_without_bound_at_tiny_slopes():
-    # Between the lines FN is 1 - 3 = -2, the smaller error.
+    # Between the lines, FN is -2, which is the smaller error.
     lines = rp.Lines([0, 0], [0, -1e-259], [2, 0], [2, -3])
     largest = np.finfo(float).max
     best = rp.best_aum_step(lines)
@@ -239,7 +240,7 @@ def test_aum_that_decreases_without_bound_at_tiny_slopes():
 
 @pytest.mark.parametrize("sigma", [2.4, 3.0])
 @pytest.mark.parametrize("seed", range(3))
-def test_very_uneven_weights(seed, sigma):
+def test_best_aum_with_very_uneven_weights_equals_the_sweep(seed, sigma):
     rng = np.random.default_rng(seed)
     n = 8000
     y = rng.random(n) < 0.3
@@ -254,14 +255,14 @@ def test_very_uneven_weights(seed, sigma):
     assert best.value == pytest.approx(first.aum[-1], 1e-12)
 
 
-def test_more_crossings_than_can_be_counted():
+def test_max_crossings_may_exceed_64_bits():
     lines = rp.Lines([0, 1], [1, 0], [1, 0], [0, -1])
     assert len(rp.sweep(lines, max_crossings=2**64)) == 2
 
 
 @pytest.mark.parametrize("tol", [0.5, 0.25, 0.1, 0.0])
 def test_bound_is_within_the_tolerance_to_the_last_digit(tol):
-    # Value 1/12 and bound 7/12, as far as tenths go: .5 apart, or an ulp more.
+    # The value is about 1/12 and the bound about 7/12: they differ by 0.5 or an ulp more.
     lines = rp.Lines(
         [-1, 0, 2.0**23, -(2.0**-46), -1],
         [0, 2.0**-23, 0, 0, -(2.0**-46)],

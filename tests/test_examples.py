@@ -19,15 +19,15 @@ def test_examples_are_short():
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_example_runs_and_draws(path, monkeypatch, capsys):
-    mpl = pytest.importorskip("matplotlib", reason="examples draw with matplotlib")
+    mpl = pytest.importorskip("matplotlib", reason="examples require matplotlib")
     if "penalty" in path.stem:
-        pytest.importorskip("ruptures", reason="this example detects with ruptures")
+        pytest.importorskip("ruptures", reason="this example requires ruptures")
     if "rare_images" in path.stem or "certified" in path.stem:
-        pytest.importorskip("torch", reason="this example uses torch")
+        pytest.importorskip("torch", reason="this example requires torch")
     mpl.use("Agg")
     plt = pytest.importorskip("matplotlib.pyplot")
     monkeypatch.setattr(plt, "show", lambda: None)
-    # The matrices are small, so that threads would only slow them down.
+    # The matrices are small, so threads would only slow down the examples.
     with threadpool_limits(1):
         runpy.run_path(str(path), run_name="__main__")
     assert plt.get_fignums()
@@ -36,7 +36,7 @@ def test_example_runs_and_draws(path, monkeypatch, capsys):
 
 
 def test_experiments_without_data_name_the_remedy(tmp_path):
-    pytest.importorskip("matplotlib", reason="the experiments draw with matplotlib")
+    pytest.importorskip("matplotlib", reason="the experiments require matplotlib")
     paper = EXAMPLES[0].parent.parent / "benchmarks" / "paper"
     done = subprocess.run(
         [sys.executable, str(paper), "--quick", "changepoints"],

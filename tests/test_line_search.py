@@ -19,13 +19,13 @@ def rows_by_float_step(exact):
 
 
 def nearest_step(step):
-    assume(step <= np.finfo(float).max)  # beyond, no float64 sees the crossing
+    assume(step <= np.finfo(float).max)  # larger crossings exceed all float64 steps
     rounded = float(step)
     return rounded if rounded or not step else np.nextafter(0.0, 1.0)
 
 
 def tolerance(groups, step):
-    """Return the error of AUM at a rounded step: slopes times half an ulp."""
+    """Return a bound on the error of AUM at a rounded step: slope times ulps."""
     steepest = max(abs(float(row[2])) for rows in groups.values() for row in rows)
     return 2 * steepest * np.spacing(step)
 
@@ -57,7 +57,7 @@ def test_a_stopped_path_is_the_beginning_of_the_whole_path(n, stop):
     lines = rp.Lines.from_predictions(bp, rng.normal(size=n), y + rng.normal(size=n))
     whole, part = rp.sweep(lines), rp.sweep(lines, stop=stop)
     n_rows = len(part.step)
-    # Of 300 lines AUM is smallest after far more rows than are looked at first.
+    # With 300 lines, AUM is smallest after far more rows than are computed at first.
     assert (n_rows > 2000) == (n == 300 and stop == "first_min_aum")
     assert n_rows < len(whole.step)
     for name in ("step", "aum", "aum_slope_after", "auc", "auc_after", "n_swaps"):
@@ -80,7 +80,7 @@ def test_swaps_count_every_crossing_pair_once(columns):
 def test_first_minimum_is_the_first_local_minimum(columns):
     exact = oracle.path(oracle.as_lines(*columns))
     groups = rows_by_float_step(exact)
-    # The AUM just before it first rises; rises inside one float64 step are unseen.
+    # The first minimum is where AUM first increases; one float64 step may hide an increase.
     slopes = [rows[-1][2] for rows in groups.values()]
     rising = next((k for k, slope in enumerate(slopes) if slope > 0), len(slopes) - 1)
     expected = list(groups.values())[rising][-1][1]
@@ -103,8 +103,8 @@ def test_for_labels_aum_is_convex_and_its_first_minimum_global(columns):
 def test_for_changepoints_the_first_minimum_may_be_only_local():
     # FP is 2 between the thresholds s - 1.5 and s - 0.5, and above 20 + s. FN is 2
     # below 0, 1 from 0 to 3, 2 from 3 to 6, and 0 above. So AUM is 2 while the moving
-    # stretch lies below 0, 1 while it lies within (0, 3), which it enters from s = 0.5
-    # to 1.5 and leaves from 3.5 to 4.5, 2 within (3, 6), and 0 from s = 7.5 on.
+    # interval is below 0, 1 while it is within (0, 3), which it enters from s = 0.5 to
+    # 1.5 and leaves from 3.5 to 4.5, 2 within (3, 6), and 0 from s = 7.5 on.
     lines = rp.Lines(
         intercept=[-1.5, -0.5, 20, 0, 3, 6],
         slope=[1, 1, 1, 0, 0, 0],
@@ -147,7 +147,7 @@ def test_first_max_auc_stops_at_the_first_decrease(columns):
 
 
 @given(any_lines, st.integers(0, 10**6))
-def test_order_of_lines_and_a_common_shift_change_nothing(columns, seed):
+def test_order_of_lines_does_not_change_the_path(columns, seed):
     columns = [np.array(column, dtype=float) for column in columns]
     path = rp.sweep(rp.Lines(*columns))
     order = np.random.default_rng(seed).permutation(len(columns[0]))
@@ -160,7 +160,7 @@ def test_order_of_lines_and_a_common_shift_change_nothing(columns, seed):
 @given(
     changepoint_lines(), st.integers(-600, 600).map(lambda k: 2.0**k), st.sampled_from([-3.0, 8.0])
 )
-def test_scale_and_shift_of_thresholds(columns, scale, shift):
+def test_scaling_and_shifting_thresholds_only_scales_aum(columns, scale, shift):
     intercept, slope, fp_diff, fn_diff = (np.array(c, dtype=float) for c in columns)
     path = rp.sweep(rp.Lines(intercept, slope, fp_diff, fn_diff))
     moved = rp.sweep(
@@ -203,8 +203,7 @@ def test_values_between_the_rows_are_exact(columns, step):
 
 
 @given(st.lists(st.tuples(small, small), min_size=2, max_size=40, unique=True))
-def test_many_lines_through_few_points(pairs):
-    """Integer lines meet in groups; AUC before, at and after them is exact."""
+def test_auc_is_exact_where_many_lines_meet(pairs):
     intercept, slope = (list(column) for column in zip(*pairs, strict=True))
     fp_diff = [float(k % 2) for k in range(len(pairs))]
     fn_diff = [f - 1.0 for f in fp_diff]
@@ -237,7 +236,7 @@ def test_all_lines_through_one_point_cross_in_one_row(n):
     assert path.aum[1] == 0
 
 
-def test_crossings_beyond_the_largest_number_are_never_reached():
+def test_crossings_beyond_the_largest_float64_are_not_in_the_path():
     lines = rp.Lines([0, 1e180], [0, -1e-180], [1, 0], [0, -1])
     path = rp.sweep(lines)
     assert path.step.tolist() == [0]
@@ -250,8 +249,8 @@ def test_crossings_that_underflow_are_after_step_zero():
     assert rp.sweep(lines).step.tolist() == [0, 5e-324]
 
 
-def test_nearly_concurrent_lines_of_one_feature():
-    """With one feature all lines meet near s = 1, up to rounding."""
+def test_lines_of_a_single_feature_that_meet_up_to_rounding():
+    # Predictions are 0.3 x - 0.1 s x, so all lines meet at s = 3.
     rng = np.random.default_rng(0)
     x = rng.normal(size=1500)
     bp = rp.ErrorBreakpoints.from_labels(rng.random(1500) < 0.3)
@@ -275,15 +274,15 @@ def test_sums_do_not_drift_over_ten_million_crossings():
         assert path.auc_at(step) == pytest.approx(rp.auc(bp, moved), 1e-9)
 
 
-def test_distant_lines_without_jumps_do_not_affect_aum():
-    # FP is 1 above s, FN is 1 below 1 and 2 below -1e28: AUM = 1 - s.
+def test_distant_lines_do_not_affect_aum():
+    # FP is 1 above s; FN is 1 below 1 and 2 below -1e28. So AUM is 1 - s.
     path = rp.sweep(rp.Lines([0, 1, -1e28], [1, 0, 0], [1, 0, 0], [0, -1, -1]))
     assert path.aum[0] == 1
     assert path.aum_at(0.5) == 0.5
 
 
 @pytest.mark.parametrize("n", [1000, 4000])
-def test_a_limit_does_not_slow_down_the_approach_to_a_common_point(n):
+def test_all_lines_that_meet_in_one_point_count_as_one_crossing(n):
     k = np.random.default_rng(0).normal(size=n)
     is_positive = np.arange(n) % 3 == 0
     lines = rp.Lines(-k, k, ~is_positive, -1.0 * is_positive)

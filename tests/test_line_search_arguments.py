@@ -1,4 +1,4 @@
-"""Arguments of the searches: errors, interrupts, and arrays that are not shared."""
+"""Arguments of the searches: errors, interrupts, and copies of arrays."""
 
 import copy
 import pickle
@@ -29,7 +29,8 @@ def test_ctrl_c_interrupts_a_long_sweep():
     n = 20_000
     is_positive = np.arange(n) % 2
     intercept, slope = rng.normal(size=(2, n))
-    # Positives come down and negatives go up, so AUC never falls.
+    # Thresholds of positives decrease and those of negatives increase, so AUC never
+    # decreases.
     slope = np.where(is_positive, -1, 1) * np.abs(slope)
     lines = rp.Lines(intercept, slope, 1 - is_positive, -is_positive)
     pressed = []
@@ -38,25 +39,26 @@ def test_ctrl_c_interrupts_a_long_sweep():
         pressed.append(time.process_time())
         signal.raise_signal(signal.SIGINT)
 
-    # A job in the background of a shell would ignore the signal.
+    # A background job of a shell would ignore the signal.
     handler = signal.signal(signal.SIGINT, signal.default_int_handler)
     threading.Timer(0.5, press).start()
     try:
         with pytest.raises(KeyboardInterrupt):
-            # A rule, so that no memory is asked for the rows of the whole path.
+            # With a stop, no memory is allocated for the rows of the whole path.
             rp.sweep(lines, stop="first_max_auc")
     finally:
         signal.signal(signal.SIGINT, handler)
-    # Of this process alone: the machine may be busy. A whole sweep takes 20 seconds.
+    # Processor time is measured, since the machine may be busy. A whole sweep takes 20
+    # seconds.
     assert time.process_time() - pressed[0] < 2
 
 
 def test_steps_beyond_the_path_raise():
     path = rp.sweep(rp.Lines([0, 1], [1, 0], [1, 0], [0, -1]), max_step=0.5)
-    # FP is 1 above s, FN is 1 below 1.
+    # FP is 1 above s, and FN is 1 below 1, so AUM is 1 - s.
     assert path.aum_at(0.5) == 0.5
     for step in (-0.1, 0.6, np.nan):
-        with pytest.raises(ValueError, match=r"step must be (finite|from 0 to 0.5)"):
+        with pytest.raises(ValueError, match=r"step must be finite and in \[0, 0.5\]"):
             path.aum_at(step)
 
 
@@ -103,7 +105,7 @@ def test_invalid_options_raise(options, error, message):
         rp.sweep([0, 1])
 
 
-def test_inputs_are_neither_changed_nor_shared():
+def test_inputs_are_copied_and_results_are_read_only():
     intercept = np.array([0.0, 1.0])
     lines = rp.Lines(intercept, [1, 0], [1, 0], [0, -1])
     intercept[0] = 5
@@ -131,7 +133,7 @@ def test_searches_reject_rates_that_areas_cannot_represent(argument):
         search(lines, **{argument: 2.0**-60})
 
 
-def test_learners_reject_rates_that_areas_cannot_represent():
+def test_search_of_estimators_rejects_rates_that_areas_cannot_represent():
     bp = rp.ErrorBreakpoints.from_labels([0, 0, 1, 1])
     predictions, direction = np.array([-7.0, -2, 0, -4]), np.array([0, -0.5, 0, 0.5])
     with pytest.raises(ValueError, match=r"max_fpr must be at least 2\*\*-60"):
@@ -140,9 +142,8 @@ def test_learners_reject_rates_that_areas_cannot_represent():
 
 
 def test_aum_that_decreases_without_bound_is_smallest_at_the_last_step():
-    """min(FP, FN) is min(0, 2) - 1 = -1 between two lines that move apart."""
-    # Below both lines FP = 0 and FN = 2 - 1 = 1; between them FP = -1 and FN = 2; above both
-    # FP = 1 and FN = 0. The lines are at 0 and s, so AUM is -s.
+    # Below both lines, FP = 0 and FN = 2 - 1 = 1; between them, FP = -1 and FN = 2; above
+    # both, FP = 1 and FN = 0. The lines are at 0 and s, so AUM is -s.
     lines = rp.Lines([0, 0], [0, 1], [-1, 2], [1, -2])
     path = rp.aum_path(lines)
     for best in (rp.best_aum_step(lines, max_step=5), rp.aum_path(lines, max_step=5).global_min):
@@ -150,7 +151,7 @@ def test_aum_that_decreases_without_bound_is_smallest_at_the_last_step():
     largest = np.finfo(float).max
     for best in (rp.best_aum_step(lines), path.first_min, path.global_min):
         assert (best.step, best.interval, best.value) == (largest, (largest, largest), -largest)
-    # Twice the jumps: AUM at the largest float64 is beyond all numbers.
+    # With twice the jumps, AUM at the largest float64 overflows.
     twice = rp.Lines([0, 0], [0, 1], [-2, 4], [2, -4])
     for best in (rp.best_aum_step(twice), rp.aum_path(twice).global_min):
         assert (best.step, best.value) == (largest, -np.inf)

@@ -49,15 +49,15 @@ def test_margin_with_l2_is_a_hinge_loss_that_does_not_collapse():
     X = rng.normal(size=(200, 3)) + y[:, None]
     bp = rp.ErrorBreakpoints.from_labels(y, margin=1.0)
     descent = rp.minimize_aum(X, bp, coef=np.zeros(3), l2=0.01, step="best_aum")
-    # At zero weights both classes are 1 inside the margin: the hinge loss is 1 + 1,
-    # and moving the constant trades one for the other.
+    # With zero weights, the hinge loss of each class is 1, and changing the constant
+    # increases one as much as it decreases the other.
     assert descent.aum[0] == pytest.approx(2)
     assert descent.aum[-1] < 1.7
     assert np.linalg.norm(descent.coef) > 0.3
 
 
 @pytest.mark.parametrize("kind", ["float32", "csr", "csr32", "int"])
-def test_kinds_of_matrices_agree(kind):
+def test_matrix_types_give_the_same_result(kind):
     X, bp = tied_problem(12)
     start = np.array([1.0, -1.0, 0.5, 2.0])
     given = {
@@ -66,7 +66,7 @@ def test_kinds_of_matrices_agree(kind):
         "csr32": sparse.csr_matrix(X.astype(np.float32)),
         "int": X.astype(int),
     }[kind]
-    # One step ends where predictions are tied, up to rounding; two may differ.
+    # After the first step, predictions are tied up to rounding, so a second may differ.
     expected = rp.minimize_aum(X, bp, coef=start, max_steps=1)
     got = rp.minimize_aum(given, bp, coef=start, max_steps=1)
     np.testing.assert_allclose(got.coef, expected.coef, rtol=1e-9)
@@ -90,7 +90,7 @@ def test_kinds_of_matrices_agree(kind):
         ({"validation": 3}, "validation must be a tuple of X and bp, got 3"),
     ],
 )
-def test_invalid_arguments_are_reported(change, message):
+def test_invalid_arguments_raise(change, message):
     X, bp = tied_problem(15)
     with pytest.raises((ValueError, TypeError), match=message):
         rp.minimize_aum(X, bp, **change)
@@ -105,7 +105,7 @@ def test_invalid_arguments_are_reported(change, message):
         (np.full((60, 2), "a"), "X must be real numbers"),
     ],
 )
-def test_invalid_matrices_are_reported(X, message):
+def test_invalid_matrices_raise(X, message):
     with pytest.raises((ValueError, TypeError), match=message):
         rp.minimize_aum(X, tied_problem(16)[1])
 
@@ -118,7 +118,7 @@ def test_default_initial_weights_are_the_difference_of_the_class_means():
     descent = rp.minimize_aum(X, bp, max_steps=0)
     np.testing.assert_allclose(descent.coef, expected, rtol=1e-12)
     assert rp.minimize_aum(X, bp, unit_norm=True, max_steps=0).norm == pytest.approx(1)
-    # Error functions in general: examples count by the errors that they can have.
+    # For other error functions, examples are weighted by their errors.
     X, bp = changepoint_problem(20)
     fn, fp = np.zeros(30), np.zeros(30)
     for example, fp_diff, fn_diff in zip(bp.example, bp.fp_diff, bp.fn_diff, strict=True):
@@ -129,7 +129,7 @@ def test_default_initial_weights_are_the_difference_of_the_class_means():
     np.testing.assert_allclose(descent.coef, expected, rtol=1e-12)
 
 
-def test_a_given_trivial_minimum_is_reported_and_others_are_not(recwarn):
+def test_only_a_trivial_minimum_causes_a_warning(recwarn):
     X, bp = tied_problem(20)
     with pytest.warns(UserWarning, match="coef is zero, which is a trivial minimum"):
         rp.minimize_aum(X, bp, coef=np.zeros(4))
@@ -142,8 +142,8 @@ def test_a_given_trivial_minimum_is_reported_and_others_are_not(recwarn):
     assert not recwarn.list
 
 
-def test_unit_norm_stops_where_the_gradient_only_changes_the_length():
-    # Both columns are opposite, and so are both weights: every direction is radial.
+def test_unit_norm_stops_where_the_gradient_changes_only_the_norm():
+    # The columns are opposite, and so are the weights, so every direction is radial.
     X = np.array([[1.0, -1.0], [-1.0, 1.0], [2.0, -2.0], [0.0, 0.0]])
     bp = rp.ErrorBreakpoints.from_labels([1, 0, 0, 1])
     for step in ("first_min", "best_aum", "best_auc"):

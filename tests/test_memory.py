@@ -1,4 +1,4 @@
-"""Searches give back the memory they take, and ask for more as they need it."""
+"""Memory of searches: no leaks, growth as needed, and limits."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ STATM = Path("/proc/self/statm")
 PAGE = 4096
 
 
-def calls(n, bp, prediction, direction):
+def call_searches(n, bp, prediction, direction):
     for k in range(n):
         lines = rp.Lines.from_predictions(bp, prediction, direction + k)
         rp.sweep(lines)
@@ -21,15 +21,15 @@ def calls(n, bp, prediction, direction):
         rp.aum_derivatives(bp, prediction)
 
 
-@pytest.mark.skipif(not STATM.exists(), reason="needs /proc, to ask for the memory")
-def test_memory_stays_flat_over_many_calls():
+@pytest.mark.skipif(not STATM.exists(), reason="memory usage is read from /proc")
+def test_memory_does_not_grow_over_many_calls():
     rng = np.random.default_rng(0)
     bp = rp.ErrorBreakpoints.from_labels(np.arange(12) % 3 == 0)
     prediction, direction = rng.integers(-3, 4, (2, 12)).astype(float)
-    calls(1000, bp, prediction, direction)
+    call_searches(1000, bp, prediction, direction)
     before = int(STATM.read_text().split()[1]) * PAGE
-    calls(17_000, bp, prediction, direction)
-    # An object lost in each of 10^5 calls would be megabytes.
+    call_searches(17_000, bp, prediction, direction)
+    # Leaking one object in each of about 10^5 calls would take megabytes.
     assert int(STATM.read_text().split()[1]) * PAGE - before < 2**20
 
 
@@ -45,7 +45,7 @@ def separating_lines(n):
 def test_a_path_that_grows_equals_one_whose_length_is_known(n):
     lines = separating_lines(n)
     whole = rp.sweep(lines)
-    # A path that may end at any row starts with memory for few.
+    # A path that may end at any row is allocated for a few rows at first.
     grown = rp.sweep(lines, stop="first_max_auc")
     assert len(whole) > 4096
     reals = ("step", "aum", "aum_slope_after", "auc", "auc_after")
@@ -70,7 +70,7 @@ def test_a_path_up_to_a_known_step_takes_no_more_memory_than_its_rows(monkeypatc
 def test_lines_through_one_point_need_memory_for_one_row(monkeypatch):
     slope = np.arange(300.0)
     is_positive = slope % 3 == 0
-    # All meet at step 1, in 44,850 pairs.
+    # All 44,850 pairs of lines meet at step 1.
     lines = rp.Lines(-slope, slope, ~is_positive, -1.0 * is_positive)
     monkeypatch.setattr("rocpath.line_search.available_memory", lambda: 56 * 2000)
     path = rp.sweep(lines, max_step=2.0)

@@ -36,7 +36,7 @@ def test_findings_compare_every_other_model_with_the_selected_one():
         (0.0197, 0.01, True),  # 1.97 standard errors; the 5% level is at 1.96
         (-0.0197, 0.01, True),
         (0.0195, 0.01, False),
-        (0.1, 0.0, False),  # without a standard error nothing can be tested
+        (0.1, 0.0, False),  # nothing can be tested without a standard error
         (0.0, 0.0, False),
         (None, None, False),
     ],
@@ -46,7 +46,7 @@ def test_a_difference_is_significant_beyond_1_96_standard_errors(difference, err
     assert score.is_different is expected
 
 
-def test_a_test_set_is_not_called_folds():
+def test_description_of_a_held_out_test_set_does_not_mention_folds():
     assert comparison(n_folds=1).description == "AUC, held-out test set, 293 positives"
 
 
@@ -65,12 +65,12 @@ def test_html_escapes_names():
 
 def test_simplest_model_within_one_standard_error_of_the_best():
     errors = {("a", "c"): 0.03, ("b", "c"): 0.04}
-    values = {"a": 0.80, "b": 0.81, "c": 0.84}  # a and b lose .04 and .03
+    values = {"a": 0.80, "b": 0.81, "c": 0.84}  # a and b are worse than c by 0.04 and 0.03
     assert simplest_model(values, lambda *pair: errors[pair]) == "b"
     errors["a", "c"] = 0.05
     assert simplest_model(values, lambda *pair: errors[pair]) == "a"
     # Equal values need no standard error.
     assert simplest_model({"a": 1.0, "b": 1.0}, lambda *pair: 0.0) == "a"
-    # Errors: fewer are better.
+    # For errors, a smaller value is better.
     fewer = simplest_model({"a": 12, "b": 10}, lambda *pair: 1.0, greater_is_better=False)
     assert fewer == "b"

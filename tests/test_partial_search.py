@@ -1,4 +1,4 @@
-"""Partial AUC along lines, against its definition at every crossing."""
+"""Partial AUC along lines, compared with its definition at every crossing."""
 
 from fractions import Fraction
 from itertools import pairwise
@@ -22,7 +22,7 @@ regions = st.one_of(
 
 @st.composite
 def integer_lines(draw):
-    """Few values, so that lines meet in groups, repeat, and tie both classes."""
+    """Draw few values, so that lines meet in groups, repeat, and tie both classes."""
     n = draw(st.integers(2, 8))
     place = st.lists(st.integers(-3, 3), min_size=n, max_size=n)
     jump = st.lists(st.sampled_from([0, 0, 1, 1, 2]), min_size=n, max_size=n)
@@ -43,7 +43,7 @@ def rates(region):
 
 
 @given(integer_lines(), regions)
-def test_partial_auc_at_and_after_every_crossing_is_its_definition(columns, region):
+def test_partial_auc_at_and_after_every_crossing_equals_its_definition(columns, region):
     exact = oracle.as_lines(*columns)
     path = rp.sweep(rp.Lines(*columns), **rates(region))
     steps = [Fraction(0), *oracle.crossing_steps(exact)]
@@ -66,7 +66,7 @@ def test_a_region_changes_only_auc(columns, region):
 @given(
     st.one_of(integer_lines(), tenth_lines()), regions, st.sampled_from([None, 1.5]), st.booleans()
 )
-def test_best_is_the_maximum_of_all_float64_steps(columns, region, max_step, two_sided):
+def test_best_partial_auc_is_the_maximum_of_all_float64_steps(columns, region, max_step, two_sided):
     exact = oracle.as_lines(*columns)
     intercept, slope, *diffs = columns
     mirrored = oracle.as_lines(intercept, [-x for x in slope], *diffs)
@@ -91,7 +91,7 @@ def test_best_is_the_maximum_of_all_float64_steps(columns, region, max_step, two
 
 @pytest.mark.parametrize("tol", [0.0, 1e-4, 1e-3])
 @pytest.mark.parametrize("region", [{"max_fpr": 0.1}, {"max_fpr": 0.3, "min_tpr": 0.2}])
-def test_best_of_many_lines_is_that_of_the_sweep(region, tol):
+def test_best_partial_auc_of_many_lines_equals_the_sweep(region, tol):
     rng = np.random.default_rng(0)
     y = rng.random(300) < 0.3
     X = np.round(8 * rng.normal(size=(300, 2)) + 4 * y[:, None])
@@ -115,7 +115,7 @@ def test_the_largest_region_is_the_whole_auc():
 
 
 def test_a_tenth_of_fifty_negatives_is_five():
-    # 0.1 as a float64 is more than a tenth, but the sixth negative does not count.
+    # The float64 0.1 is slightly more than a tenth, but the sixth negative does not count.
     n = 50
     lines = rp.Lines([*range(n), 4.5], [0.0] * n + [1.0], [1] * n + [0], [0] * n + [-1])
     path = rp.sweep(lines, max_fpr=0.1)
@@ -125,7 +125,7 @@ def test_a_tenth_of_fifty_negatives_is_five():
     assert best.interval[1] == -4.5
 
 
-def test_a_region_of_non_monotone_errors_raises():
+def test_invalid_regions_raise():
     lines = rp.Lines([0, 1, 2, 0], [1, 0, 0, 0], [1, -1, 1, 0], [0, 0, 0, -1])
     for search in (rp.sweep, rp.best_auc_step):
         with pytest.raises(ValueError, match="lines must have monotone errors for max_fpr"):

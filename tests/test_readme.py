@@ -1,4 +1,4 @@
-"""The Python blocks of the README and of the tutorial run and print what they state."""
+"""The Python blocks of the README and of the tutorial run and print the output shown."""
 
 import contextlib
 import io
@@ -12,7 +12,7 @@ ROOT = Path(__file__).parent.parent
 
 
 def printed(page, names):
-    """Run the Python blocks of a page in order; return what each prints."""
+    """Run the Python blocks of a page in order, and return the output of each."""
     text = (ROOT / page).read_text("utf-8")
     shown = []
     for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
@@ -23,14 +23,14 @@ def printed(page, names):
     return shown
 
 
-def test_blocks_of_the_readme_print_what_it_states(tmp_path, monkeypatch):
+def test_blocks_of_the_readme_print_the_output_shown(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names = {}
     evaluated, fitted, searched, detected = printed("README.md", names)
     assert len(evaluated.splitlines()) == 3
     assert "logistic regression" in fitted
     assert (tmp_path / "report.html").exists()
-    # The numbers that the comments state.
+    # The comments of the block state these numbers.
     first, second = searched.splitlines()
     at_0, best, at_1 = map(float, first.split())
     assert [round(auc, 4) for auc in (at_0, best, at_1)] == [0.9375, 0.9520, 0.9216]
@@ -43,7 +43,7 @@ def test_blocks_of_the_readme_print_what_it_states(tmp_path, monkeypatch):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the last digit may differ")
-def test_blocks_of_the_tutorial_print_what_it_shows(tmp_path, monkeypatch):
+def test_blocks_of_the_tutorial_print_the_output_shown(tmp_path, monkeypatch):
     demo_table = pytest.importorskip("rocpath.cli.demo_table")
     monkeypatch.chdir(tmp_path)
     (tmp_path / "rocpath-demo").mkdir()

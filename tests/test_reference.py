@@ -1,7 +1,7 @@
-"""Cases with exact answers, and results of the R package where it is correct.
+"""Cases with exact results, and results of the R package aum where they are correct.
 
-``tests/reference`` holds cases made for this project. More, from public data, are read
-from the folder that the environment variable ROCPATH_REFERENCE names.
+``tests/reference`` contains cases created for this project. Cases from public data are
+read from the folder in the environment variable ROCPATH_REFERENCE.
 """
 
 import gzip
@@ -45,7 +45,7 @@ def numbers(values):
 
 
 def breakpoints(case):
-    """Breakpoints, predictions and features (None for a direction in predictions)."""
+    """Return breakpoints, predictions, and features or None."""
     inputs, diffs = case["inputs"], case["inputs"]["diffs"]
     features = inputs.get("feature_mat")
     if features is None:
@@ -83,7 +83,7 @@ def has_predictions(case):
 
 
 @pytest.mark.parametrize("case", list(filter(has_predictions, CASES)))
-def test_aum_and_its_derivatives(case):
+def test_aum_and_its_derivatives_equal_the_reference(case):
     bp, prediction, features = breakpoints(case)
     known = case["aum"]
     assert rp.aum(bp, prediction) == pytest.approx(known["aum"], 1e-12, 1e-15)
@@ -103,7 +103,7 @@ def test_path_is_exact(case):
     exact, probe = case["exact"], case["probe"]
     path = rp.sweep(lines(case))
     step, aum, slope = (numbers(exact[k]) for k in ("step_size", "aum", "aum_slope_after"))
-    # Exact rows with the same float64 step are one row of the path.
+    # Exact rows with the same float64 step share one row of the path.
     is_last = np.append(step[1:] != step[:-1], True)
     is_alone = is_last & np.append(True, is_last[:-1])
     assert path.step.tolist() == step[is_last].tolist()
@@ -124,12 +124,12 @@ def test_path_is_exact(case):
     assert path.auc_at(at) == pytest.approx(numbers(probe["auc"]), 1e-12, 1e-14)
 
 
-def is_peer_right(case):
+def is_peer_correct(case):
     check = case.values[0]["peer_check"]
     return check.get("agrees_with_exact", check.get("agrees_with_float_bruteforce"))
 
 
-# Columns of the R package and of a StepPath; one long path has only three of them.
+# Columns of the R package and of StepPath; one long path has only three of them.
 COLUMNS = {
     "step_size": "step",
     "aum": "aum",
@@ -141,18 +141,18 @@ COLUMNS = {
 RECORDED = {"med_bin200": ("step_size", "aum", "auc_after")}
 
 
-@pytest.mark.parametrize("case", list(filter(is_peer_right, CASES)))
-def test_path_equals_the_r_package_where_that_is_right(case):
+@pytest.mark.parametrize("case", list(filter(is_peer_correct, CASES)))
+def test_path_equals_that_of_the_r_package_where_it_is_correct(case):
     known = case["line_search"]
     row = np.array(case.get("row_index") or range(len(known["step_size"])))
     path = rp.sweep(lines(case), max_crossings=row.max())
     steepest = np.abs(path.aum_slope_after).max()
     for name in RECORDED.get(case["id"], COLUMNS):
-        theirs = numbers(known[name])
-        # Their sums drift: AUM by the rounding of its slope times the step.
-        drift = 1e-11 * np.abs(theirs).max() + 1e-15 * steepest * path.step[row]
-        difference = np.abs(getattr(path, COLUMNS[name])[row] - theirs)
-        assert (difference <= 1e-8 * np.abs(theirs) + drift).all(), name
+        expected = numbers(known[name])
+        # Rounding errors accumulate in the sums of the R package.
+        drift = 1e-11 * np.abs(expected).max() + 1e-15 * steepest * path.step[row]
+        difference = np.abs(getattr(path, COLUMNS[name])[row] - expected)
+        assert (difference <= 1e-8 * np.abs(expected) + drift).all(), name
 
 
 def test_paper_example_of_four_labels():
@@ -168,7 +168,7 @@ def test_paper_example_of_two_sequences():
     assert path.queue_size.tolist() == [2, 1, 2, 1, 2, 1, 1, 0]
 
 
-def test_breakpoints_from_penalty_errors():
+def test_breakpoints_from_penalty_errors_equal_the_reference():
     for case in derived("diffs")["penalty"]:
         rows, names = case["errors"], case["pred_name_vec"]
         kept = [k for k, e in enumerate(rows["example"]) if names is None or e in names]
@@ -185,7 +185,7 @@ def test_breakpoints_from_penalty_errors():
             assert bp.fn_diff == pytest.approx(numbers(expected["fn_diff"]))
 
 
-def test_breakpoints_from_labels():
+def test_breakpoints_from_labels_equal_the_reference():
     for case in derived("diffs")["binary"]:
         if "names" in case:
             continue

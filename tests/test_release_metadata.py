@@ -14,7 +14,7 @@ def test_every_file_states_the_installed_version():
     assert set(names["versions"]().values()) == {rocpath.__version__}
 
 
-def test_release_needs_what_only_the_owner_can_fill_in(tmp_path):
+def test_release_requires_equal_versions_and_a_repository(tmp_path):
     names = runpy.run_path(str(SCRIPT))
     for name in ("pyproject.toml", "CITATION.cff", "CHANGELOG.md", "paper.md"):
         (tmp_path / name).write_text((SCRIPT.parents[1] / name).read_text())

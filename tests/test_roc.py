@@ -1,4 +1,4 @@
-"""AUM, its derivatives, AUC and the ROC curve against the definitions."""
+"""AUM, its derivatives, AUC and the ROC curve, compared with the definitions."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from tests.strategies import changepoint_breakpoints, label_lines, small
 
 @st.composite
 def problems(draw):
-    """Breakpoints and predictions; labels (with weights) or changepoints."""
+    """Draw breakpoints of weighted labels or of changepoint errors, and predictions."""
     if draw(st.booleans()):
         intercept, _, fp_diff, fn_diff = draw(label_lines())
         n = len(intercept)
@@ -79,7 +79,7 @@ def test_selection_equals_sorting_for_many_labels(n, n_values):
     width = np.diff(curve.threshold[1:-1], axis=1)[:, 0]
     assert rp.aum(bp, prediction) == pytest.approx((width * curve.min_error[1:-1]).sum())
     assert rp.auc(bp, prediction) == pytest.approx(roc_auc_score(y, prediction), 1e-12)
-    # Away from the level the derivative is the jump of the smaller error.
+    # Away from the level where FP equals FN, the derivative is the jump of the smaller.
     group = np.searchsorted(curve.threshold[1:, 0], -prediction)
     excess = curve.fpr - (1 - curve.tpr)
     is_below, is_above = excess[group + 1] < -1e-9, excess[group] > 1e-9
@@ -89,9 +89,10 @@ def test_selection_equals_sorting_for_many_labels(n, n_values):
     assert is_below.sum() + is_above.sum() > 0
 
 
-def test_four_examples_by_hand():
-    # Predictions -7, -2 for negatives, 0, -4 for positives: thresholds 7, 2, 0, 4.
-    # FPR rises by 1/2 at 2 and 7, FNR falls by 1/2 at 0 and 4, so min = 1/2 on (2, 4).
+def test_roc_curve_of_four_examples():
+    # Predictions are -7 and -2 for negatives, 0 and -4 for positives, so thresholds are
+    # 7, 2, 0 and 4. FPR increases by 1/2 at 2 and 7, FNR decreases by 1/2 at 0 and 4, and
+    # the smaller one is 1/2 on (2, 4).
     bp = rp.ErrorBreakpoints.from_labels([0, 0, 1, 1])
     curve = rp.roc_curve(bp, [-7, -2, 0, -4])
     assert curve.aum == 1
@@ -100,8 +101,8 @@ def test_four_examples_by_hand():
 
 
 def test_auc_of_a_looping_curve_exceeds_one():
-    # FP jumps by +1, -1, +1 at the constants 0, 1, 2. TP is 1 on (-0.5, 0.5), 0 on
-    # (0.5, 1.5) and 1 again above: it is 1 at both rises of FP and 0 at its fall, so
+    # FP jumps by +1, -1 and +1 at the constants 0, 1 and 2. TP is 1 on (-0.5, 0.5), 0 on
+    # (0.5, 1.5) and 1 above: it is 1 at both increases of FP and 0 at its decrease, so
     # the area is 1 * 1 - 1 * 0 + 1 * 1 = 2.
     bp = rp.ErrorBreakpoints(
         [0, 0, 0, 1, 1, 1], [0, 1, 2, -0.5, 0.5, 1.5], [1, -1, 1, 0, 0, 0], [0, 0, 0, -1, 1, -1]
@@ -110,7 +111,7 @@ def test_auc_of_a_looping_curve_exceeds_one():
     assert curve.auc == 2
     assert curve.fpr.tolist() == [0, 0, 1, 1, 0, 0, 1]
     assert curve.tpr.tolist() == [0, 1, 1, 0, 0, 1, 1]
-    # With TP's stretches moved up by 1 they hold the fall of FP: 0 - 1 + 0.
+    # With the jumps of TP shifted by 1, TP is 1 only at the decrease of FP: 0 - 1 + 0.
     assert rp.auc(bp, [0, -1]) == -1
 
 
@@ -128,7 +129,7 @@ def test_invalid_predictions_raise(function):
 
 
 @pytest.mark.parametrize("n_scores", [3, 1000])
-def test_binary_labels_give_the_results_of_their_breakpoints(n_scores):
+def test_binary_labels_give_the_same_results_as_breakpoints(n_scores):
     rng = np.random.default_rng(n_scores)
     for _ in range(20):
         y = np.append([0, 1], rng.integers(0, 2, 30))

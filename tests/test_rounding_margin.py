@@ -1,4 +1,4 @@
-"""best_auc_step with a rounding error, against the definition in exact fractions."""
+"""best_auc_step with a rounding error, compared with its exact definition."""
 
 import itertools
 from fractions import Fraction
@@ -16,7 +16,7 @@ ROUNDING = 2.0**-40
 
 
 def guaranteed_auc(lines, step, rounding):
-    """AUC of the pairs that stay correctly ranked when both thresholds move."""
+    """Compute AUC of the pairs that remain correctly ranked despite rounding."""
     step = Fraction(step)
     intercept = max(abs(line[0]) for line in lines)
     slope = max(abs(line[1]) for line in lines)
@@ -48,13 +48,13 @@ def test_no_step_has_a_larger_guaranteed_auc(columns, rounding, two_sided, has_b
     candidates = [0.3 * step for step in steps] + [1.7 * step for step in steps]
     candidates += [(a + b) / 2 for a, b in itertools.pairwise(steps)]
     for step in filter(np.isfinite, candidates):
-        # A little more than what was asked for covers the rounding of the lines.
+        # A slightly larger error accounts for the rounding of the lines.
         assert float(guaranteed_auc(lines, step, rounding + 2.0**-50)) <= (best.bound + 1e-12)
 
 
-def test_a_plateau_that_only_rounding_creates_is_ignored():
-    # All lines meet where coef is zero: AUC is .75 before and .25 after. Rounded, they
-    # meet within a few ulps, and one of the orders in between has AUC 1.
+def test_a_plateau_that_exists_only_by_rounding_is_ignored():
+    # All lines meet where coef is zero: AUC is 0.75 before and 0.25 after. Rounded lines
+    # meet within a few ulps, and one of the orders in between has an AUC of 1.
     X = np.array([0.2, -0.1, 0.4, 0.3])
     bp = rp.ErrorBreakpoints.from_labels([1, 0, 1, 0])
     coef = 0.1 + 0.2
@@ -64,7 +64,7 @@ def test_a_plateau_that_only_rounding_creates_is_ignored():
     assert rp.auc(bp, X * (coef - best.step / 3)) == 0.75
 
 
-def test_steps_with_rounding_never_lose_auc():
+def test_steps_with_a_rounding_margin_never_decrease_auc():
     rng = np.random.default_rng(0)
     for _ in range(100):
         X = rng.integers(-6, 7, (int(rng.integers(4, 30)), 3)) / 3
@@ -86,7 +86,7 @@ def test_rounding_needs_monotone_errors():
         rp.best_auc_step(lines, rounding=-1.0)
 
 
-def test_a_partial_area_has_a_guarantee_too():
+def test_guarantee_holds_for_partial_auc():
     rng = np.random.default_rng(1)
     X = rng.integers(-2, 3, (40, 2)) / 3
     bp = rp.ErrorBreakpoints.from_labels(np.arange(40) % 3 == 0)

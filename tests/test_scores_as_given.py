@@ -1,4 +1,4 @@
-"""Scores and weights are used as given, or refused if they would change."""
+"""Scores and weights are used without rounding, or rejected."""
 
 from fractions import Fraction
 
@@ -11,7 +11,7 @@ from tests import oracle, oracle_auc
 
 
 def pair_auc(is_positive, score):
-    """Share of pairs in the right order, ties one half."""
+    """Compute the share of concordant pairs, with ties counting one half."""
     difference = score[is_positive][:, None] - score[~is_positive][None, :]
     return ((difference > 0).sum() + 0.5 * (difference == 0).sum()) / difference.size
 
@@ -19,8 +19,8 @@ def pair_auc(is_positive, score):
 @pytest.mark.parametrize(
     "kind", ["normal", "ties", "one outlier", "two sizes", "sorted", "equal", "tiny"]
 )
-def test_auc_of_many_rows_is_the_share_of_pairs(kind):
-    """With more rows than a comparison sort would take, and places that many share."""
+def test_auc_of_many_rows_equals_the_share_of_concordant_pairs(kind):
+    """There are too many rows for the comparison sort of the core."""
     rng = np.random.default_rng(0)
     score = rng.normal(size=7000)
     if kind == "ties":
@@ -42,7 +42,7 @@ def test_auc_of_many_rows_is_the_share_of_pairs(kind):
     assert rp.auc(bp, score) == rp.auc(is_positive, score)
 
 
-def test_auc_with_weights_of_two_sizes_is_not_that_of_labels():
+def test_auc_with_unequal_weights_equals_its_definition():
     y, score, weight = [0, 0, 1, 1], [1.0, 3.0, 2.0, 4.0], [1.0, 2.0, 1.0, 1.0]
     rows = [(bool(c), s, Fraction(w)) for c, s, w in zip(y, score, weight, strict=True)]
     bp = rp.ErrorBreakpoints.from_labels(y, sample_weight=weight)
@@ -65,12 +65,12 @@ def test_integers_that_float64_would_round_are_rejected(dtype):
     for call in (lambda: rp.auc([0, 1], scores), lambda: rp.aum([1, 0], scores)):
         with pytest.raises(ValueError, match=r"at most 2\*\*53 in absolute value, got 9007199254"):
             call()
-    # Larger ones that float64 represents are used as they are.
+    # Larger integers that float64 can represent are accepted.
     assert rp.auc([0, 1], np.array([2**60, 2**61], dtype=dtype)) == 1.0
 
 
 def exact_derivatives(bp, prediction):
-    """Slopes of AUM along each prediction, with thresholds that are not rounded."""
+    """Compute the derivatives of AUM from thresholds that are not rounded."""
     columns = (bp.example, bp.value, bp.fp_diff, bp.fn_diff)
     rows = list(zip(*(column.tolist() for column in columns), strict=True))
     derivatives = []
@@ -116,7 +116,7 @@ def test_derivatives_of_breakpoints_an_ulp_apart():
 
 
 def test_derivatives_of_non_monotone_errors_an_ulp_apart():
-    # Errors of the first example: FP up by 1 and down again an ulp later.
+    # FP of the first example increases by 1, and decreases by 1 an ulp later.
     value = [0.3, np.nextafter(0.3, 1), 0.1, 0.2]
     bp = rp.ErrorBreakpoints([0, 0, 1, 2], value, [1, -1, 1, 1], [0, 0, -1, -1])
     prediction = np.array([-0.3, -0.5, -0.1])
@@ -124,6 +124,6 @@ def test_derivatives_of_non_monotone_errors_an_ulp_apart():
     np.testing.assert_allclose(got, exact_derivatives(bp, prediction), atol=1e-12)
 
 
-def test_label_auc_of_the_core_counts_ties_once():
+def test_label_auc_of_the_core_counts_ties_one_half():
     is_positive = np.array([True, False, True, False])
     assert _core.label_auc(is_positive, np.array([1.0, 1.0, 2.0, 0.0])) == 0.875

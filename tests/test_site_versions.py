@@ -1,4 +1,4 @@
-"""The versions of the documentation that its menu lists."""
+"""Versions of the documentation in its menu."""
 
 import json
 import runpy

@@ -1,4 +1,4 @@
-"""Threads of the core: limits, equal results, and systems without threads."""
+"""Threads of the core: limits, identical results, and systems without threads."""
 
 import os
 import subprocess
@@ -11,10 +11,10 @@ import pytest
 import rocpath as rp
 from rocpath import _core
 
-linux = pytest.mark.skipif(sys.platform != "linux", reason="limits are those of Linux")
+linux = pytest.mark.skipif(sys.platform != "linux", reason="requires the resource limits of Linux")
 without_sanitizer = pytest.mark.skipif(
     "asan" in os.environ.get("LD_PRELOAD", ""),
-    reason="AddressSanitizer itself needs more memory than these limits allow",
+    reason="AddressSanitizer needs more memory than these limits allow",
 )
 
 SEARCHES = """
@@ -53,7 +53,7 @@ def run(code, **environment):
     )
 
 
-def test_one_and_two_threads_have_the_same_answers():
+def test_one_and_two_threads_give_the_same_results():
     lines = drawn_lines(2000)
     large = drawn_lines(250_000)
     with rp.thread_limit(1):
@@ -62,14 +62,14 @@ def test_one_and_two_threads_have_the_same_answers():
         assert (answers(lines), rp.best_aum_step(large).step) == alone
 
 
-def test_eight_python_threads_at_once():
+def test_eight_python_threads_give_the_same_results():
     problems = [drawn_lines(1500, seed) for seed in range(8)]
     expected = [answers(lines) for lines in problems]
     with ThreadPoolExecutor(8) as pool:
         assert list(pool.map(answers, problems)) == expected
 
 
-def test_the_limit_is_that_of_the_block_and_the_thread():
+def test_the_limit_applies_only_to_the_block_and_the_thread():
     before = _core.thread_limit()
     with rp.thread_limit(3):
         assert _core.thread_limit() == 3
@@ -84,16 +84,16 @@ def test_the_limit_is_that_of_the_block_and_the_thread():
 
 
 @pytest.mark.parametrize(
-    ("own", "shared", "expected"),
+    ("rocpath", "openmp", "expected"),
     [("3", "2", "3"), ("", "5", "5"), ("", "4,2", "4"), ("1", "", "1")],
 )
-def test_the_environment_sets_the_limit(own, shared, expected):
+def test_environment_variables_set_the_limit(rocpath, openmp, expected):
     code = "from rocpath import _core; print(_core.thread_limit())"
-    done = run(code, ROCPATH_NUM_THREADS=own, OMP_NUM_THREADS=shared)
+    done = run(code, ROCPATH_NUM_THREADS=rocpath, OMP_NUM_THREADS=openmp)
     assert done.stdout.strip() == expected
 
 
-def test_limit_that_is_not_a_number_is_rejected():
+def test_a_limit_that_is_not_a_number_is_rejected():
     code = SEARCHES.format(n=600) + "rp.best_auc_step(lines)"
     done = run(code, ROCPATH_NUM_THREADS="many")
     assert "ValueError: ROCPATH_NUM_THREADS must be a positive integer, got 'many'." in done.stderr
@@ -115,7 +115,7 @@ def test_searches_run_after_a_fork():
 @linux
 @without_sanitizer
 def test_searches_run_where_no_thread_can_be_started():
-    # A thread's stack is as large as the limit of the process that starts Python.
+    # The stack of a thread is as large as the stack limit when Python starts.
     inner = SEARCHES.format(n=3000) + (
         "import resource, threading\n"
         "resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))\n"
@@ -138,7 +138,7 @@ def test_searches_run_where_no_thread_can_be_started():
 @linux
 @without_sanitizer
 @pytest.mark.parametrize("search", ["rp.best_auc_step(lines)", "rp.sweep(lines)"])
-def test_too_little_memory_is_a_memory_error_with_a_size(search):
+def test_too_little_memory_raises_an_error_with_the_size(search):
     code = SEARCHES.format(n=200_000) + (
         "import resource\n"
         "used = int(open('/proc/self/statm').read().split()[0]) * 4096\n"
@@ -155,7 +155,7 @@ def test_too_little_memory_is_a_memory_error_with_a_size(search):
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_workers_of_joblib_share_the_cores():
+def test_joblib_workers_share_the_cores():
     joblib = pytest.importorskip("joblib")
     n_cores = joblib.cpu_count()
     found = joblib.Parallel(n_jobs=2)(joblib.delayed(_limit)() for _ in range(2))

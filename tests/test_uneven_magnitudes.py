@@ -1,4 +1,4 @@
-"""Lines of very different magnitudes: answers hold at the float64 step returned."""
+"""Lines of very different magnitudes: results are exact at the returned float64 step."""
 
 from math import inf, nextafter
 
@@ -22,7 +22,7 @@ def exact(lines):
 
 
 def smallest_aum(lines):
-    """AUM is convex: the smallest of all float64 steps is next to a crossing."""
+    """Compute the smallest AUM of all float64 steps, which is next to a crossing."""
     truth = exact(lines)
     steps = [0.0, *(float(step) for step in oracle.crossing_steps(truth))]
     near = {x for s in steps for x in (nextafter(s, 0), s, nextafter(s, inf))}
@@ -40,20 +40,20 @@ def check_best_aum(lines):
 @pytest.mark.parametrize(
     ("lines", "value"),
     [
-        # AUM is 4 at step 1, and at the next float64 the outlier has passed the others.
+        # AUM is 4 at step 1; at the next float64, the outlier has passed the other lines.
         (lines_of([0, 1, 0], [1e20, -1, -2], [-1e20, -3, -2]), 2.0**-52),
-        # 7 at step 1; 4 + 4 * 2**-52 at the next float64.
+        # AUM is 7 at step 1, and 4 + 4 * 2**-52 at the next float64.
         (rp.Lines([-1e20, 3, 2, 2], [1e20, 0, 1, -3], [2, 1, 1, 1], [0, -1, -1, -1]), 4 + 2.0**-50),
-        # The positive is below two negatives by 1 and 4 from step 1 on.
+        # From step 1 on, the positive is below two negatives, by 1 and by 4.
         (lines_of([0, 0, 0, 1, 0], [1e28, 3, -1, -2, 3], [-1e28, 0, 1, 1, 1]), 5.0),
     ],
 )
-def test_the_smallest_aum_of_all_float64_steps_with_an_outlier(lines, value):
+def test_best_aum_with_an_outlier_is_the_smallest_of_all_float64_steps(lines, value):
     check_best_aum(lines)
     assert rp.best_aum_step(lines).value == pytest.approx(value, 1e-15)
 
 
-def test_the_path_of_aum_with_a_code_for_missing_values():
+def test_aum_path_with_a_large_code_for_missing_values():
     # The line of 3.4e38 passes the others at step 1, where AUM is not 0.
     lines = rp.Lines([3.4e38, 4, -3, -1], [-3.4e38, -1, 3, 0], [0, 1, 1, 0], [-2, -2, -1, -1])
     best = rp.aum_path(lines).global_min
@@ -66,7 +66,7 @@ outliers = st.sampled_from([1e8, -1e12, 1e20, 1e28, -3.4e38, 1e150])
 
 
 @given(st.lists(st.booleans(), min_size=2, max_size=6), st.data())
-def test_best_aum_with_any_outlier(labels, data):
+def test_best_aum_with_a_random_outlier_is_exact(labels, data):
     labels[:2] = True, False
     n = len(labels)
     predictions = data.draw(st.lists(values, min_size=n, max_size=n))
@@ -79,15 +79,15 @@ def test_best_aum_with_any_outlier(labels, data):
 
 
 @pytest.mark.parametrize("outlier", [1e8, 1e20, 3.4e38])
-def test_many_lines_and_an_outlier(outlier):
-    """More lines than the search keeps in its boxes, whose sums the outlier is in."""
+def test_best_aum_of_many_lines_with_an_outlier(outlier):
+    """The search keeps only some of these lines and sums the others and the outlier."""
     rng = np.random.default_rng(0)
     predictions, direction = rng.normal(size=(2, 20_000))
     labels = rng.random(20_000) < 0.3
     predictions[7], direction[7] = outlier, -outlier
     best = rp.best_aum_step(lines_of(labels, predictions, direction))
     bp = rp.ErrorBreakpoints.from_labels(labels, denominator="count")
-    # Where the outlier has not yet moved near the others, rounding is that of one sum.
+    # While the outlier is far from the other lines, a sum with it is rounded only once.
     for step in (best.step, 0.999 * best.step, 1.001 * best.step):
         moved = predictions + step * direction
         assert rp.aum(bp, moved) >= best.value * (1 - 1e-9)

@@ -1,4 +1,4 @@
-"""Checks of arguments: errors name the argument, the rule and the value received."""
+"""Argument validation: errors name the argument, the rule and the value received."""
 
 import numbers
 import re
@@ -12,11 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 import rocpath._core as _core
 
 Number = TypeVar("Number", bound=np.generic)
-# An array of any shape; most signatures have several.
+# Short name for signatures with several arrays, which may have any shape.
 Floats: TypeAlias = NDArray[np.float64]
 
-# Bounds on thresholds and slopes, and on the sum of jumps, that keep their products
-# within float64.
+# Bounds on thresholds and slopes, and on the sum of jumps, that keep their products in
+# the range of float64.
 LARGEST_VALUE = 1e200
 LARGEST_JUMPS = 1e100
 
@@ -25,7 +25,7 @@ def finite_vector(name: str, values: ArrayLike, *, copy: bool = True) -> Floats:
     """Return a finite read-only float64 vector, or raise."""
     refuse_masked(name, values)
     given = np.asarray(values)
-    # Fractions and integers beyond 64 bits arrive as objects.
+    # Arrays of fractions and of integers beyond 64 bits have dtype object.
     is_real = given.dtype.kind in "buif" or (
         given.dtype.kind == "O" and all(isinstance(value, numbers.Real) for value in given.flat)
     )
@@ -39,25 +39,25 @@ def finite_vector(name: str, values: ArrayLike, *, copy: bool = True) -> Floats:
         raise ValueError(
             f"{name} must be below {LARGEST_VALUE:g} in absolute value, got {describe(values)}."
         ) from None
-    # NaN fails this comparison too. One pass: predictions of a million rows are checked
-    # at every step.
+    # NaN fails this comparison too. It takes a single pass, since a descent checks its
+    # predictions at every step.
     if not _core.largest_size(vector) < LARGEST_VALUE:
         rule = f"{name} must be finite and below {LARGEST_VALUE:g} in absolute value"
         refuse_any(~(np.abs(vector) < LARGEST_VALUE), rule, vector)
     if given.dtype.kind in "iu" and given.dtype.itemsize == 8:
         refuse_rounded(name, given, vector)
-    # A view, so that the caller's own array remains writable if it was not copied.
+    # Freeze a view, so that the caller's own array remains writable if it was not copied.
     return read_only(vector[:])
 
 
 def refuse_rounded(name: str, integers: NDArray[Any], vector: Floats) -> None:
-    """Raise if float64 does not represent all integers: scores could become tied."""
+    """Raise if float64 would round an integer, which could create ties."""
     is_large = np.abs(vector) >= 2**53
     rounded = [value for value in integers[is_large].tolist() if int(float(value)) != value]
     if rounded:
         raise ValueError(
-            f"{name} must be numbers that float64 represents, such as integers of at most 2**53 "
-            f"in absolute value, got {rounded[0]}. Subtract a constant, or use ranks."
+            f"{name} must be exact in float64, such as integers of at most 2**53 in absolute "
+            f"value, got {rounded[0]}. Subtract a constant, or use ranks."
         )
 
 
@@ -133,7 +133,7 @@ def same_length(**columns: NDArray[Any]) -> None:
 
 
 def check_count(rule: str, n_given: int, n_needed: int, of: str) -> None:
-    """Raise unless the numbers given and needed agree; the rule names the argument."""
+    """Raise unless ``n_given`` equals ``n_needed``; ``rule`` begins the message."""
     if n_given != n_needed:
         raise ValueError(f"{rule} for each of the {n_needed} {of}, got {n_given}.")
 
@@ -146,7 +146,7 @@ def refuse_any(is_bad: NDArray[np.bool_], rule: str, values: NDArray[Any]) -> No
 
 
 def check_increase(rule: str, position: Floats) -> None:
-    """Raise unless positions are finite and increase strictly."""
+    """Raise unless positions are finite and strictly increasing."""
     before = np.concatenate(([-np.inf], position[:-1]))
     # NaN fails this comparison too.
     is_good = (position > before) & np.isfinite(position)
@@ -192,7 +192,7 @@ def multiples_and_total(diff: Floats, total: float | None) -> tuple[NDArray[np.i
     if total is None:
         count, _ = _core.in_units(diff)
         return count, int(count.sum())
-    # The total of jumps usually is a multiple of their unit too.
+    # The total is usually a multiple of the unit of the jumps.
     count, _ = _core.in_units(np.append(diff, total))
     return read_only(count[:-1]), int(count[-1])
 
@@ -206,7 +206,7 @@ def unit_multiples(name: str, diff: Floats) -> tuple[NDArray[np.int64], float]:
             f"{name} must sum to less than {LARGEST_JUMPS:g} in absolute value, got {total}."
         )
     count, unit = _core.in_units(diff)
-    # Rounded to half a unit, a smaller jump would lose its sixth digit.
+    # A jump of fewer than 2**20 units would keep at most six digits after rounding.
     is_lost = (np.abs(count) < 2**20) & (count * unit != diff)
     if is_lost.any():
         worst = is_lost.argmax()
@@ -254,8 +254,7 @@ def row_weights(sample_weight: ArrayLike | None, n_rows: int) -> Floats:
     if sample_weight is None:
         return np.ones(n_rows)
     weight = finite_vector("sample_weight", sample_weight)
-    rule = "y and sample_weight must have the same length, an entry"
-    check_count(rule, weight.size, n_rows, "rows")
+    check_count("sample_weight must have one entry", weight.size, n_rows, "rows")
     refuse_any(weight < 0, "sample_weight must not be negative", weight)
     if not weight.any():
         raise ValueError("sample_weight must have a positive entry, got only zeros.")
@@ -275,12 +274,12 @@ def label_weights(is_positive: NDArray[np.bool_], sample_weight: ArrayLike | Non
 
 
 def positive_labels(y: ArrayLike, positive: Any = None) -> NDArray[np.bool_]:
-    """Return which labels are positive, by default the larger ones, or raise."""
+    """Return a mask of the positive labels, by default the larger of the two, or raise."""
     labels = label_vector("y", y)
     classes = _distinct(labels)
     check_two_classes(classes)
     if positive is None:
-        # The same choice as scikit-learn's, so that 1 of 0 and 1 is positive.
+        # As in scikit-learn, 1 is positive if the labels are 0 and 1.
         positive = classes[1]
     elif positive not in classes.tolist():
         raise ValueError(
@@ -302,7 +301,7 @@ def label_vector(
 
 
 def is_missing(labels: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return which labels are missing or not finite."""
+    """Return a mask of the labels that are missing or not finite."""
     if labels.dtype.kind in "biuSU":
         return np.zeros(labels.shape, dtype=bool)
     if labels.dtype.kind in "fc":
@@ -322,7 +321,7 @@ def check_two_classes(classes: NDArray[Any]) -> None:
 def _distinct(labels: NDArray[Any]) -> NDArray[Any]:
     """Return the distinct labels in increasing order."""
     if labels.size and labels.dtype.kind in "buif":
-        # Two numbers are the smallest and the largest, and need no sort.
+        # Two distinct numbers are the minimum and the maximum, so no sort is needed.
         ends = np.array([labels.min(), labels.max()])
         if ends[0] != ends[1] and np.all((labels == ends[0]) | (labels == ends[1])):
             return ends

@@ -36,8 +36,8 @@ class Jumps:
     """Jumps of FP and FN as floats and as integer multiples of a unit.
 
     ``fp_diff`` is ``fp * fp_unit / divisor``, and ``fn_diff`` is ``-tp * tp_unit /
-    divisor``. The divisor is 1 unless the jumps are rates such as 1/3, which no float64
-    represents: with it, FP and FN are compared exactly, as fractions.
+    divisor``. The divisor is 1 unless the jumps are rates such as 1/3, which float64
+    cannot represent: with it, FP and FN are compared exactly, as fractions.
     """
 
     fp_diff: Floats
@@ -50,7 +50,7 @@ class Jumps:
     is_monotone: bool = field(init=False)  # FP never decreases, FN never increases
 
     def __post_init__(self) -> None:
-        """Check and freeze the arrays, and determine the signs, which are needed often."""
+        """Check and freeze the arrays, and determine whether the errors are monotone."""
         for name, sign, count, diff in (
             ("fp_diff", "positive", self.fp, self.fp_diff),
             ("fn_diff", "negative", self.tp, self.fn_diff),
@@ -71,7 +71,7 @@ class Jumps:
 
     @classmethod
     def from_diffs(cls, fp_diff: ArrayLike, fn_diff: ArrayLike, *, size: int) -> Self:
-        """Check that both have the given size and that both errors can occur."""
+        """Return the jumps, or raise if a size is wrong or an error cannot occur."""
         fp_diff = finite_vector("fp_diff", fp_diff)
         fn_diff = finite_vector("fn_diff", fn_diff)
         for name, diff in (("fp_diff", fp_diff), ("fn_diff", fn_diff)):
@@ -88,35 +88,38 @@ class Jumps:
         fp_total: float | None = None,
         fn_total: float | None = None,
     ) -> Self:
-        """Divide by totals, by default the sums; exactly where 53 bits suffice."""
+        """Return the jumps divided by totals, by default their sums.
+
+        The rates are exact if 53 bits suffice for their units.
+        """
         fp, fp_sum = multiples_and_total(fp_diff, fp_total)
         tp, tp_sum = multiples_and_total(-fn_diff, fn_total)
         fp_rate = fp_diff / (fp_total or fp_diff.sum())
         fn_rate = fn_diff / (fn_total or -fn_diff.sum())
-        # k / F and j / T compare as k T and j F do.
+        # k / F < j / T if and only if k T < j F.
         common = gcd(fp_sum, tp_sum)
         fp_unit, tp_unit = tp_sum // common, fp_sum // common
         if max(fp_unit, tp_unit) > 2**53:
-            # Units that float64 does not represent: rates are rounded like any jumps.
+            # float64 cannot represent these units, so rates are rounded like other jumps.
             return cls.from_diffs(fp_rate, fn_rate, size=fp_diff.size)
         units = float(fp_unit), float(tp_unit), float(fp_unit * fp_sum)
         return cls(fp_rate, fn_rate, fp, tp, *units)
 
     @property
     def totals(self) -> tuple[float, float]:
-        """The largest FP and the largest FN."""
+        """Final FP and initial FN, which are the sums of their jumps."""
         fp = int(self.fp.sum()) * self.fp_unit / self.divisor
         return fp, int(self.tp.sum()) * self.tp_unit / self.divisor
 
     @property
     def for_core(self) -> tuple[NDArray[np.int64], NDArray[np.int64], float, float, float]:
-        """Counts, units and divisor, in the order of the arguments of the core."""
+        """Multiples, units and divisor, in the order of the arguments of the core."""
         return self.fp, self.tp, self.fp_unit, self.tp_unit, self.divisor
 
     def mapped(
         self, of_fp: Callable[[NDArray[Any]], Any], of_fn: Callable[[NDArray[Any]], Any]
     ) -> Self:
-        """Apply a function to the jumps of FP and one to those of FN, in both forms."""
+        """Apply one function to the jumps of FP and another to those of FN."""
         return replace(
             self,
             fp_diff=of_fp(self.fp_diff),
@@ -128,7 +131,7 @@ class Jumps:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ErrorBreakpoints:
-    """Hold the error functions of all examples as their jumps.
+    """Error functions of all examples, represented by their jumps.
 
     As the prediction of ``example[b]`` increases past ``value[b]``, its false positives
     change by ``fp_diff[b]`` and its false negatives by ``fn_diff[b]``. False positives
@@ -170,7 +173,7 @@ class ErrorBreakpoints:
     n_examples: int = field(default=None, kw_only=True)  # type: ignore[assignment]
     is_monotone: bool = field(init=False)
     jumps: Jumps = field(init=False, repr=False)
-    # Built once: areas and searches use the same breakpoints at every step.
+    # Built only once, since areas and searches use it at every step.
     core: _core.Breakpoints = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -215,7 +218,7 @@ class ErrorBreakpoints:
 
     @classmethod
     def _with_jumps(cls, *checked: Any) -> Self:
-        """Return breakpoints of arrays that have been checked, the arguments of `_set`."""
+        """Return breakpoints from arguments of `_set` that have already been checked."""
         return object.__new__(cls)._set(*checked)
 
     @classmethod
@@ -233,9 +236,9 @@ class ErrorBreakpoints:
         Parameters
         ----------
         y : array-like, shape (n_examples,)
-            Labels of exactly two values.
+            Labels with exactly two distinct values.
         sample_weight : array-like, shape (n_examples,), optional
-            Weights of the examples, 1 by default. An example of weight 0 has a
+            Weights of the examples, 1 by default. An example with weight 0 has a
             breakpoint without a jump.
         margin : float
             Position of the breakpoints: +margin for positives and -margin for
@@ -255,7 +258,7 @@ class ErrorBreakpoints:
         weight = label_weights(is_positive, sample_weight)
         margin = finite_number("margin", margin)
         fp_diff = np.where(is_positive, 0.0, weight)
-        fn_diff = np.where(is_positive, 0.0 - weight, 0.0)  # without -0.0 for a weight of 0
+        fn_diff = np.where(is_positive, 0.0 - weight, 0.0)  # -weight would be -0.0 for 0
         if sample_weight is not None:
             for weights in (fp_diff, -fn_diff):
                 unit_multiples("sample_weight", weights)
@@ -263,7 +266,8 @@ class ErrorBreakpoints:
         value = np.where(is_positive, margin, -margin)
         if one_of("denominator", denominator, ("rate", "count")) == "count":
             return cls(example, value, fp_diff, fn_diff)
-        # Not divided here: float64 cannot represent 1/3, and FP = FN would hold by chance.
+        # float64 cannot represent 1/3, so after a division here, whether FP = FN would
+        # depend on rounding.
         jumps = Jumps.from_rates(fp_diff, fn_diff)
         return cls._with_jumps(example, value, jumps, is_positive.size)
 
@@ -306,11 +310,11 @@ class ErrorBreakpoints:
         ErrorBreakpoints
         """
         rows = PenaltyRows.sorted(example, min_penalty, fp, fn)
-        own, value, fp_diff, fn_diff = rows.jumps()
+        index, value, fp_diff, fn_diff = rows.jumps()
         if n_examples is None:
             n_examples = int(rows.example.max()) + 1
         if one_of("denominator", denominator, ("rate", "count")) == "count":
-            return cls(own, value, fp_diff, fn_diff, n_examples=n_examples)
+            return cls(index, value, fp_diff, fn_diff, n_examples=n_examples)
         largest_fp, largest_fn = rows.largest_errors()
         for name, largest in (("fp", largest_fp), ("fn", largest_fn)):
             if largest <= 0:
@@ -319,7 +323,7 @@ class ErrorBreakpoints:
                     "denominator='rate', got constant errors."
                 )
         jumps = Jumps.from_rates(fp_diff, fn_diff, largest_fp, largest_fn)
-        return cls._with_jumps(own, value, jumps, _count_examples(own, n_examples))
+        return cls._with_jumps(index, value, jumps, _count_examples(index, n_examples))
 
 
 def per_example(name: str, values: ArrayLike, bp: ErrorBreakpoints) -> Floats:
@@ -335,7 +339,7 @@ def _merge_equal(
     example: NDArray[np.int64], value: Floats, jumps: Jumps
 ) -> tuple[NDArray[np.int64], Floats, Jumps]:
     """Sum the jumps of each example at each value."""
-    # Binary labels have one breakpoint per example, and need no sort.
+    # Binary labels have one breakpoint per example, so no sort is needed.
     if (example[1:] > example[:-1]).all():
         return example, value, jumps
     order = np.lexsort((value, example))
@@ -343,13 +347,13 @@ def _merge_equal(
     is_new |= np.diff(value[order]) != 0
     if is_new.all():
         return example, value, jumps
-    # Separate, an increase and a decrease at one value would make errors appear to be
-    # non-monotone, and exclude the searches that require monotone errors.
+    # An increase and a decrease at one value, if kept separate, would make the errors
+    # look non-monotone and rule out the searches that require monotone errors.
     start = np.flatnonzero(np.append(True, is_new))
     first = order[start]
 
     def sums(column: NDArray[Any]) -> NDArray[Any]:
-        # Sums of integers, not integers of the sums: nothing is rounded again.
+        # Integer jumps are summed as integers, so that nothing is rounded again.
         return np.add.reduceat(column[order], start)
 
     return example[first], value[first], jumps.mapped(sums, sums)

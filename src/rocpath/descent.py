@@ -1,8 +1,8 @@
 """Descent on AUM: a model, a gradient, and a step found by an exact line search.
 
 The loop uses only predictions, a direction and a step size; how parameters produce
-predictions is up to the `Model`. With a linear model it
-is the method of the paper, `minimize_aum`.
+predictions is up to the `Model`. With a linear model it is the method of the paper,
+`minimize_aum`.
 """
 
 import time
@@ -19,9 +19,9 @@ from rocpath.breakpoints import ErrorBreakpoints
 from rocpath.roc import auc, aum, aum_gradient, curve_errors, inside_interval, roc_curve
 from rocpath.step_choice import ChosenStep, Movement, Quadratic
 
-# Number of steps after which predictions are recomputed: by then rounding has
-# accumulated a few hundred ulps, and the product costs a thirtieth of the descent.
-_RECOMPUTED_EVERY = 32
+# Number of steps after which predictions are recomputed: by then rounding errors have
+# accumulated to a few hundred ulps, and recomputing takes a thirtieth of the time.
+_RECOMPUTE_EVERY = 32
 StoppedBy = Literal["tolerance", "max_steps", "validation", "gradient"]
 Criterion = Literal["objective", "auc", "validation_auc"]
 
@@ -48,17 +48,17 @@ class State(NamedTuple):
 class Model(Protocol):
     """Interface of a model that `descend` can optimize.
 
-    Predictions must be linear in the parameters along the directions it returns.
+    Predictions must be linear in the parameters along the directions that it returns.
     """
 
     def predict(self, parameters: Floats) -> State:
         """Compute the predictions of the parameters, on the training sample first."""
 
     def evaluate(self, parameters: Floats) -> State:
-        """Compute predictions as a user does, with the same rounding."""
+        """Compute predictions as users do, with the same rounding."""
 
     def descent_direction(self, state: State, gradient: Any) -> State | None:
-        """Turn a gradient in the training predictions into a direction, or None."""
+        """Return a descent direction, given the gradient of AUM, or None at a minimum."""
 
     def step(self, state: State, direction: State, size: float) -> State:
         """Take a step; predictions are updated, not recomputed."""
@@ -74,7 +74,7 @@ class Samples(Protocol):
         """Compute AUM and AUC of each sample: one, or two with validation rows."""
 
     def gradient(self, state: State) -> Any:
-        """Compute the gradient of AUM in the training predictions."""
+        """Compute the gradient of AUM with respect to the training predictions."""
 
     def choose_step(self, state: State, direction: State, added: Quadratic) -> ChosenStep:
         """Choose a step along a direction, given the model's term of the objective."""
@@ -85,7 +85,7 @@ class Samples(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Descent:
-    """Hold a linear model and the steps of the descent that led to it.
+    """Linear model, and the steps of the descent that led to it.
 
     The arrays have one row for the initial weights and one for every step. Without
     validation data their validation columns are NaN.
@@ -105,8 +105,8 @@ class Descent:
         Number of steps taken.
     stopped_by : {"tolerance", "max_steps", "validation", "gradient"}
         Reason for stopping: no improvement above the tolerance, the maximum number of
-        steps, the patience with validation AUC, or a gradient that is zero or, with
-        ``unit_norm``, changes only the length of the weights.
+        steps, no new largest validation AUC within ``patience`` steps, or a gradient
+        that is zero or, with ``unit_norm``, changes only the norm of the weights.
     aum, auc, validation_aum, validation_auc : arrays, shape (n_steps + 1,)
         Areas of each row. Those of the chosen row are computed from ``X @ coef``.
     norm : array, shape (n_steps + 1,)
@@ -153,15 +153,15 @@ class ArraySamples(NamedTuple):
         ]
 
     def gradient(self, state: State) -> Floats:
-        """Compute the gradient of AUM in the training predictions."""
+        """Compute the gradient of AUM with respect to the training predictions."""
         return aum_gradient(self.bps[0], state.predictions[0])
 
     def choose_step(self, state: State, direction: State, added: Quadratic) -> ChosenStep:
         """Choose a step along a direction."""
         fields = zip(self.bps, state.predictions, direction.predictions, strict=True)
         moving = [Movement(*of_sample) for of_sample in fields]
-        # A single sample is passed twice; step choices that need validation rows were
-        # rejected before.
+        # Without validation rows, the training rows are passed twice; step choices that
+        # need validation rows have already been rejected.
         return self.choose(moving[0], moving[-1], added)
 
     def intercept(self, state: State) -> float:
@@ -170,7 +170,7 @@ class ArraySamples(NamedTuple):
 
 
 def fewest_errors_constant(bp: ErrorBreakpoints, predictions: Floats) -> float:
-    """Find the constant to add to all predictions with the fewest errors, FP + FN."""
+    """Find the constant that, added to all predictions, minimizes FP + FN."""
     curve = roc_curve(bp, predictions)
     errors = np.add(*curve_errors(bp, curve))
     return widest_best_interval(errors, *curve.threshold.T)
@@ -205,18 +205,19 @@ def descend(
     samples : Samples
         Training rows and, optionally, validation rows, in memory or elsewhere.
     model : Model
-        Model that makes predictions on them.
+        Model that makes predictions for these rows.
     initial : array
         Initial parameters.
     max_steps : int
         Maximum number of steps.
     tol : float
-        Smallest improvement of the criterion after which the descent continues.
+        Tolerance: the descent stops when a step improves the criterion by no more than
+        this.
     patience : int, optional
         Maximum number of steps without a new largest validation AUC.
     criterion : {"objective", "auc", "validation_auc"}
         Quantity that steps must improve: AUM plus the model's own term, AUC or
-        validation AUC. With an AUC, the best row is returned.
+        validation AUC. With either AUC, the best row is returned.
     progress : callable, optional
         Function called after each step with its number, AUM and AUC.
 
@@ -224,13 +225,13 @@ def descend(
     -------
     Descent
     """
-    began = time.perf_counter()
+    start_time = time.perf_counter()
     rows: list[dict[str, Any]] = []
     chosen, score = 0, -np.inf
     stopped_by: StoppedBy = "gradient"
     is_by_auc = criterion != "objective"
     for state, step in _states(samples, model, initial, is_by_auc=is_by_auc):
-        rows.append(_row(samples, state, step, began))
+        rows.append(_row(samples, state, step, start_time))
         n_steps = len(rows) - 1
         if n_steps == 0 or _is_chosen(rows[-1], rows[chosen], is_by_auc=is_by_auc):
             chosen, best = n_steps, state.parameters
@@ -256,7 +257,7 @@ def descend(
 def _states(
     samples: Samples, model: Model, initial: Floats, *, is_by_auc: bool
 ) -> Iterator[tuple[State, ChosenStep]]:
-    """Iterate over the states of a descent and the steps to them, while there are any."""
+    """Iterate over the states of a descent and the steps that led to them."""
     # A search by AUC may find a plateau so narrow that rounding decides which side of
     # it the predictions fall on. States are therefore compared by the AUC that a user
     # of the weights obtains.
@@ -264,8 +265,9 @@ def _states(
     state, step = compute(initial), ChosenStep(0.0)
     for n_steps in count(1):
         yield state, step
-        # Where thresholds are tied AUM has a kink: the gradient is the mean of its two
-        # one-sided derivatives (Hillman & Hocking), along which AUM may increase.
+        # Where thresholds are tied, AUM has a kink. The gradient is then the mean of the
+        # one-sided derivatives (Hillman & Hocking), and AUM may increase in the opposite
+        # direction.
         direction = model.descent_direction(state, samples.gradient(state))
         if direction is None:
             return
@@ -273,18 +275,18 @@ def _states(
         # term of the objective as a quadratic function of the step.
         step = samples.choose_step(state, direction, model.quadratic(state, direction))
         state = model.step(state, direction, step.size)
-        if is_by_auc or n_steps % _RECOMPUTED_EVERY == 0:
+        if is_by_auc or n_steps % _RECOMPUTE_EVERY == 0:
             state = compute(state.parameters)
 
 
-def _row(samples: Samples, state: State, step: ChosenStep, began: float) -> dict[str, Any]:
+def _row(samples: Samples, state: State, step: ChosenStep, start_time: float) -> dict[str, Any]:
     """Return the entries of one row of `Descent`."""
     return {
         **_areas(samples, state),
         "norm": float(np.linalg.norm(state.parameters)),
         "step": step.size,
         "n_crossings": step.n_crossings,
-        "seconds": time.perf_counter() - began,
+        "seconds": time.perf_counter() - start_time,
     }
 
 
@@ -304,7 +306,7 @@ def _score(criterion: Criterion, row: dict[str, Any], added: Quadratic) -> float
 
 
 def _is_chosen(row: dict[str, Any], best: dict[str, Any], *, is_by_auc: bool) -> bool:
-    """Whether a new row replaces the best one as the result."""
+    """Return whether a new row replaces the best one as the result."""
     if not np.isnan(row["validation_auc"]):
         return bool(row["validation_auc"] > best["validation_auc"])
     # With steps chosen by AUM the last row is the result, even if AUC has decreased:

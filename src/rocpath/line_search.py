@@ -22,8 +22,10 @@ from rocpath.search_results import AUMPath, BestStep, StepPath
 
 Stop = Literal["first_min_aum", "first_max_auc"]
 
-_FEW_ROWS = 1024  # of a path, computed in less time than it takes to count all rows
-_ROW_BYTES = 56  # of a StepPath: five columns of float64, one of int64, two of int32
+# Computing this many rows of a path takes less time than counting all of its rows.
+_FEW_ROWS = 1024
+# A StepPath has five columns of float64, one of int64 and two of int32.
+_ROW_BYTES = 56
 
 
 def sweep(
@@ -38,8 +40,8 @@ def sweep(
     """Compute AUM and AUC at every crossing of the lines, in order of the step.
 
     This is the line search of the paper. Its "linear" variant is
-    ``max_crossings=len(lines)``, its "quadratic" variant has no limit. Lines that meet
-    in one point, or repeat, are handled exactly.
+    ``max_crossings=len(lines)``; its "quadratic" variant has no limit. Repeated lines,
+    and lines that meet in one point, are handled exactly.
 
     Parameters
     ----------
@@ -82,7 +84,7 @@ def sweep(
     """
     step_limit = _checked_limit(lines, max_step)
     one_of("stop", stop, (None, "first_min_aum", "first_max_auc"))
-    crossing_limit = 2**63  # more than any 2**32 lines have
+    crossing_limit = 2**63  # 2**32 lines have fewer crossings
     if max_crossings is not None:
         limit = whole_number("max_crossings", max_crossings, least=0)
         crossing_limit = min(limit, crossing_limit)
@@ -99,7 +101,7 @@ def sweep(
             max_rows=max_rows,
         )
 
-    # A search often stops after a few rows, before all of them could be counted.
+    # A search with a stop often ends after a few rows, sooner than all could be counted.
     columns = search(_FEW_ROWS, _FEW_ROWS) if stop is not None else None
     if columns is None or columns["is_too_long"]:
         max_rows = available_memory() // _ROW_BYTES
@@ -115,7 +117,7 @@ def best_aum_step(lines: Lines, *, max_step: float | None = None) -> BestStep:
     """Find the step with the smallest AUM.
 
     For monotone errors AUM is convex in the step, and its minimum is found in linear
-    expected time. For others the first local minimum is found by a sweep; see
+    expected time. For other errors, a sweep finds the first local minimum; see
     ``aum_path`` for the global one.
 
     Parameters
@@ -126,8 +128,8 @@ def best_aum_step(lines: Lines, *, max_step: float | None = None) -> BestStep:
     Returns
     -------
     BestStep
-        ``is_global`` is whether the errors are monotone. AUM of other errors may
-        decrease without bound: then the step is ``max_step``, or the largest float64.
+        ``is_global`` is True if the errors are monotone. AUM of other errors may
+        decrease without bound; the step is then ``max_step``, or the largest float64.
 
     Examples
     --------
@@ -139,8 +141,8 @@ def best_aum_step(lines: Lines, *, max_step: float | None = None) -> BestStep:
     (0.0, (2.0, inf))
     """
     step_limit = _checked_limit(lines, max_step)
-    # AUM of monotone errors is a minimum over the threshold, so convex in the step, and
-    # needs no sweep. For other errors a sweep finds the first minimum.
+    # For monotone errors, AUM is the minimum of a convex function over the threshold,
+    # and therefore convex in the step: no sweep is needed.
     search = _core.best_aum_step if lines.is_monotone else _core.first_min_aum
     best = search(lines.core, max_step=step_limit)
     best["value"] *= lines.unit
@@ -149,7 +151,7 @@ def best_aum_step(lines: Lines, *, max_step: float | None = None) -> BestStep:
 
 
 def aum_path(lines: Lines, *, max_step: float | None = None) -> AUMPath:
-    """Compute AUM as a function of the step: its kinks, without other crossings.
+    """Compute the kinks of AUM as a function of the step, without other crossings.
 
     Parameters
     ----------
@@ -195,7 +197,7 @@ def best_auc_step(
     Parameters
     ----------
     lines
-        As for `sweep`; any errors.
+        As for `sweep`; errors need not be monotone.
     tol : float
         Absolute tolerance: no step has an AUC that is larger by more than this. With 0
         the result is the maximum over all float64 steps.
@@ -207,15 +209,15 @@ def best_auc_step(
         Rounding error of predictions after a step, relative to the largest ones. A
         pair of thresholds then counts as correctly ranked at step ``s`` only if it
         remains so when both move by ``rounding * (max|intercept| + |s| * max|slope|)``;
-        step 0 needs no move and keeps its AUC. ``value`` is therefore a lower bound of
+        step 0 is not rounded and keeps its AUC. ``value`` is therefore a lower bound of
         AUC after the step, plateaus that exist only by rounding are ignored, and AUC
-        does not fall below that of step 0. ``2**-40`` suits predictions
-        ``X @ coef`` that do not cancel by more than 11 bits. Errors must be monotone.
+        does not fall below that of step 0. ``2**-40`` suits predictions ``X @ coef`` in
+        which at most 11 bits cancel. Errors must be monotone.
     max_fpr, min_tpr
         As for `sweep`.
     progress : callable, optional
-        Function called from time to time with the best value, the bound, and the number
-        of windows searched.
+        Function called periodically with the best value, the bound, and the number of
+        windows searched.
 
     Returns
     -------
@@ -250,7 +252,7 @@ def best_auc_step(
         return BestStep(**best, is_global=True)
 
     if relative_error == 0:
-        # Both directions in one search share one bound.
+        # A single search in both directions shares one bound.
         return search(lines, -step_limit if two_sided else 0.0)
     stay = float(sweep(lines, max_crossings=0, max_fpr=max_fpr, min_tpr=min_tpr).auc[0])
     found = [
@@ -274,7 +276,7 @@ def best_auc_step_along(
 ) -> BestStep:
     """Find the step with the largest AUC of ``predictions + step * direction``.
 
-    It is `best_auc_step` for learners, with one call of the core and no `Lines`.
+    This is `best_auc_step` for estimators: one call of the core, without `Lines`.
     """
     region = {"max_fpr": 1.0, "min_tpr": 0.0}
     if max_fpr is not None:
@@ -292,7 +294,7 @@ def best_auc_step_along(
 
 
 def _reversed(best: BestStep) -> BestStep:
-    """Return a best step of reversed lines as one of the lines themselves."""
+    """Convert the best step of reversed lines to one of the original lines."""
     low, high = best.interval
     return replace(best, step=-best.step, interval=(-high, -low))
 
@@ -300,20 +302,20 @@ def _reversed(best: BestStep) -> BestStep:
 def _expected_rows(
     lines: Lines, stop: Stop | None, max_crossings: int, max_step: float, max_rows: int
 ) -> int:
-    """Return the number of rows of a sweep to allocate, or raise if too many."""
+    """Return the number of rows to allocate for a sweep, or raise if it is too large."""
     # Every pair of lines crosses at most once, and every crossing is at most one row.
     n_rows = min(len(lines) * (len(lines) - 1) // 2, max_crossings) + 1
     if stop == "first_min_aum" and lines.is_monotone:
-        # The minimum is found in far less time than its path. A path that is
-        # reallocated repeatedly takes twice as long.
+        # The minimum is found in far less time than the path to it, and reallocating
+        # the path repeatedly would take twice as long.
         best = _core.best_aum_step(lines.core, max_step=max_step)
-        # It may be the float64 before the crossing at which the path ends.
+        # The minimum may be the float64 before the crossing at which the path ends.
         max_step = min(np.nextafter(best["interval"][0], np.inf), max_step)
     elif stop is not None:
         return min(n_rows, 2 * _FEW_ROWS)  # the core reallocates if needed
     is_whole = np.isinf(max_step)
     if n_rows > (max_rows if is_whole else _FEW_ROWS):
-        # Counted by a merge sort: many pairs never cross at a positive step.
+        # Many pairs never cross at a positive step; a merge sort counts those that do.
         n_crossings = _core.count_crossings(lines.core, max_step)
         n_rows = min(n_crossings, max_crossings) + 1
     if n_rows <= max_rows:
@@ -327,7 +329,7 @@ def _in_unit(columns: dict[str, Any], unit: float) -> dict[str, Any]:
     if unit != 1.0:
         slope = columns["aum_slope_after"]
         scaled = slope * unit
-        # A slope that is not zero remains nonzero.
+        # A nonzero slope must not underflow to zero.
         is_lost = (scaled == 0) & (slope != 0)
         scaled[is_lost] = np.copysign(5e-324, slope[is_lost])
         columns["aum"] = read_only(columns["aum"] * unit)

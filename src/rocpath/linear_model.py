@@ -1,4 +1,4 @@
-"""The linear model of a descent, and the paper's method with it: `minimize_aum`."""
+"""Linear model for a descent, and `minimize_aum`, the method of the paper."""
 
 import warnings
 from collections.abc import Callable
@@ -27,7 +27,7 @@ _SMALLEST_TANGENT = 1e-12
 
 
 class LinearPredictor(NamedTuple):
-    """Predictions ``X @ coef`` on training rows and, optionally, validation rows."""
+    """Linear model ``X @ coef`` on training rows and, optionally, validation rows."""
 
     samples: tuple[Matrix, ...]
     l2: float = 0.0
@@ -44,14 +44,13 @@ class LinearPredictor(NamedTuple):
         return State(parameters, predictions)
 
     def descent_direction(self, state: State, gradient: Any) -> State | None:
-        """Return minus the gradient; for unit weights, its tangential part."""
+        """Return minus the gradient or, with ``unit_norm``, its tangential part."""
         coef = state.parameters
-        # The chain rule: predictions are X @ coef, so their gradient times X is that of
-        # coef.
+        # By the chain rule, X.T times the gradient in X @ coef is the gradient in coef.
         direction = -column_sums(self.samples[0], gradient) - self.l2 * coef
         if self.unit_norm:
-            # AUM of k times the predictions is k times as large: along coef itself it
-            # shrinks towards the trivial minimum 0, where nothing is ranked.
+            # AUM is proportional to the scale of the predictions: along coef it shrinks
+            # toward the trivial minimum 0, where all predictions are equal.
             norm = np.linalg.norm(direction)
             direction -= (direction @ coef) * coef
             if np.linalg.norm(direction) <= _SMALLEST_TANGENT * norm:
@@ -65,7 +64,7 @@ class LinearPredictor(NamedTuple):
         state = state.step(direction, size)
         if not self.unit_norm:
             return state
-        # Division by the length is a step towards zero, which updates predictions too.
+        # Dividing by the norm is a step toward zero, which also updates predictions.
         return state.step(state, 1.0 / float(np.linalg.norm(state.parameters)) - 1.0)
 
     def quadratic(self, state: State, direction: State | None) -> Quadratic:
@@ -113,33 +112,34 @@ def minimize_aum(
         examples are weighted by their share of all false negatives and of all false
         positives.
     step : str
-        Rule that chooses the size of each step. By the training data: ``"first_min"``,
-        the first local minimum of AUM; ``"linear"``, the smallest AUM among as many
-        crossings as there are breakpoints; ``"quadratic"``, the smallest AUM among all
-        crossings; ``"best_aum"``, the same result without visiting all crossings;
-        ``"best_auc"``, the largest AUC; ``"grid"``, the smallest AUM of the sizes 1e-9,
-        1e-8, ..., 1; ``"constant"``, always ``step_size``. By the validation data:
-        ``"validation_auc"``, the largest validation AUC, and
+        Rule that chooses the size of each step. Rules based on the training data:
+        ``"first_min"``, the first local minimum of AUM; ``"linear"``, the smallest AUM
+        among as many crossings as there are breakpoints; ``"quadratic"``, the smallest
+        AUM among all crossings; ``"best_aum"``, the same result without visiting all
+        crossings; ``"best_auc"``, the largest AUC; ``"grid"``, the smallest AUM of the
+        sizes 1e-9, 1e-8, ..., 1; ``"constant"``, always ``step_size``. Rules based on
+        the validation data: ``"validation_auc"``, the largest validation AUC, and
         ``"validation_auc_limited"``, the largest one up to the step with the smallest
-        training AUM. With a rule by AUC the row with the largest AUC is returned, which
-        is never worse than the initial weights. For binary labels ``"best_aum"`` finds
-        the same minimum as ``"first_min"`` in a third of the time; the two steps differ
-        by at most an ulp, which may decide on which side of a tie the next gradient is.
+        training AUM. With a rule based on AUC, the row with the largest AUC is
+        returned, which is never worse than the initial weights. For binary labels,
+        ``"best_aum"`` finds the same minimum as ``"first_min"`` in a third of the time;
+        the two steps differ by at most an ulp, which may decide on which side of a tie
+        the next gradient is computed.
     max_steps : int
         Maximum number of steps.
     tol : float
-        Smallest improvement of the quantity that steps are chosen by (AUM plus the L2
-        term, AUC, or validation AUC) after which the descent continues.
+        Tolerance: the descent stops when a step improves the quantity that steps are
+        chosen by (AUM plus the L2 term, AUC, or validation AUC) by no more than this.
     validation : tuple of X and bp, optional
         Validation data; the row with the largest validation AUC is returned.
     patience : int, optional
         Maximum number of steps without a new largest validation AUC.
     unit_norm : bool
-        Whether to keep the weights at norm one, with directions tangential to the
+        Whether to keep the weights at norm one, with directions tangential to the unit
         sphere.
     l2 : float
-        Strength of the L2 term: AUM + l2 / 2 · ‖coef‖² is minimized. Searches by AUM
-        remain exact.
+        Strength of the L2 term: AUM + l2 / 2 · ‖coef‖² is minimized. Line searches for
+        AUM remain exact.
     step_size : float
         Step size of ``step="constant"``.
     progress : callable, optional
@@ -188,7 +188,7 @@ def minimize_aum(
 
 
 def class_mean_weights(bp: ErrorBreakpoints) -> Floats:
-    """Return the weights of examples whose sum of rows is the difference of means."""
+    """Return the weights with which the rows sum to the difference of the class means."""
     false_negatives = np.bincount(bp.example, -bp.fn_diff, bp.n_examples)
     false_positives = np.bincount(bp.example, bp.fp_diff, bp.n_examples)
     return np.asarray(
@@ -205,14 +205,14 @@ def checked_initial(coef: ArrayLike, n_features: int, *, unit_norm: bool) -> Flo
     if not initial.any():
         raise ValueError(
             "coef must have a nonzero entry with unit_norm=True, got only zeros. If "
-            "coef was not given, the classes have the same means; give other weights."
+            "coef was not given, the class means are equal; set coef."
         )
     return np.asarray(initial / np.linalg.norm(initial))
 
 
 def _warn_if_trivial(coef: Floats, bp: ErrorBreakpoints) -> None:
-    """Warn of zero weights where AUM of equal predictions is 0."""
-    # All breakpoints are at one value, so that all errors jump at one threshold.
+    """Warn if the weights are zero and AUM of equal predictions is 0."""
+    # If all breakpoints are at one value, all errors jump at one threshold.
     if not coef.any() and np.ptp(bp.value) == 0:
         warnings.warn(
             "coef is zero, which is a trivial minimum: all predictions are equal and "

@@ -26,7 +26,7 @@ _SMALLEST_SAFE = 1e-240
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lines:
-    """Hold the threshold of every breakpoint as a line in the step size.
+    """Threshold of every breakpoint as a line in the step size.
 
     The threshold is ``T_b(s) = intercept[b] + s * slope[b]``. As a constant that is
     added to all predictions increases past it, errors change by ``fp_diff[b]`` and
@@ -62,7 +62,7 @@ class Lines:
     is_monotone: bool = field(init=False)
     jumps: Jumps = field(init=False, repr=False)
     core: _core.Lines = field(init=False, repr=False)
-    unit: float = field(init=False, repr=False)  # of the core's thresholds
+    unit: float = field(init=False, repr=False)  # unit of the thresholds in the core
 
     def __post_init__(self) -> None:
         """Check and freeze the arrays."""
@@ -82,7 +82,7 @@ class Lines:
 
     @classmethod
     def _with_jumps(cls, *checked: Any) -> Self:
-        """Return lines of arrays that have been checked, the arguments of `_set`."""
+        """Return lines from arguments of `_set` that have already been checked."""
         return object.__new__(cls)._set(*checked)
 
     @classmethod
@@ -96,7 +96,7 @@ class Lines:
         bp : ErrorBreakpoints
             Error functions of the examples.
         predictions, direction : array-like, shape (n_examples,)
-            Predictions at step 0, and their changes for a step of 1.
+            Predictions at step 0, and their changes for a step of size 1.
 
         Returns
         -------
@@ -104,8 +104,8 @@ class Lines:
         """
         prediction = per_example("predictions", predictions, bp)
         change = per_example("direction", direction, bp)
-        # T_b(s) = v_b - prediction - s * change of the example of b, rounded once, in
-        # the core, and in the same way as in `roc`.
+        # T_b(s) = v_b - prediction - s * change for the example of b. The core rounds it
+        # once, in the same way as for `roc`.
         core = bp.core.lines(prediction, change)
         return cls._with_jumps(core.intercept, core.slope, bp.jumps, core)
 
@@ -113,9 +113,9 @@ class Lines:
     def down_gradient(cls, X: Matrix, bp: ErrorBreakpoints, predictions: ArrayLike) -> Self:
         """Return the lines of a gradient descent step of a linear model.
 
-        The gradient of AUM is that in the weights of standardized columns, so that the
-        units of the columns do not matter. Their centers do not matter either, since
-        AUM does not depend on an added constant.
+        The gradient of AUM is taken with respect to the weights of standardized
+        columns, so that the units of the columns do not matter. Their centers do not
+        matter either, since AUM does not depend on an added constant.
 
         Parameters
         ----------
@@ -132,11 +132,11 @@ class Lines:
         """
         matrix = as_matrix("X", X)
         gradient = sums_over_rows(matrix, aum_gradient(bp, predictions))
-        # Once for the gradient in the weights of scaled columns, and once to convert
-        # the step to the original columns. A constant column has an infinite
-        # scale, and its weight does not change.
-        move = -gradient / Columns.from_matrix(matrix).scale ** 2
-        return cls.from_predictions(bp, predictions, weighted_sums(matrix, move))
+        # One division by the scale converts the gradient to scaled columns, the other
+        # converts the step back to the original columns. A constant column has an
+        # infinite scale, so its weight does not change.
+        change = -gradient / Columns.from_matrix(matrix).scale ** 2
+        return cls.from_predictions(bp, predictions, weighted_sums(matrix, change))
 
     def reversed(self) -> Self:
         """Return the lines of the opposite direction: step ``s`` becomes ``-s``."""
@@ -147,10 +147,12 @@ class Lines:
     ) -> Self:
         """Set and freeze all fields."""
         if intercept.size > _MAX_LINES:
-            raise ValueError(f"intercept must have at most {_MAX_LINES} entries.")
+            raise ValueError(
+                f"intercept must have at most {_MAX_LINES} entries, got {intercept.size}."
+            )
         core = core or _core.Lines(intercept, slope, *jumps.for_core)
         largest = core.largest
-        # The difference of two numbers within the bounds may exceed them.
+        # The difference of two numbers within the bound may exceed it.
         if not largest < LARGEST_VALUE:
             finite_vector("intercept (value - predictions)", intercept, copy=False)
         # Division by a power of two is exact and does not change the steps at which
@@ -178,16 +180,16 @@ def with_rounding_margin(lines: Lines, rounding: float) -> Lines:
     """Return the lines in the worst case of a given rounding error.
 
     A threshold at step ``s >= 0`` may be off by ``rounding * (a + s * b)``, where ``a``
-    and ``b`` are the largest sizes of an intercept and a slope. In the worst case each
-    false positive comes that much earlier and each true positive that much later. AUC
-    never increases when a pair of thresholds moves that way, so AUC of the lines
-    returned is a lower bound of AUC with any such errors.
+    and ``b`` are the largest absolute values of the intercepts and slopes. In the worst
+    case each false positive comes that much earlier and each true positive that much
+    later. AUC never increases when a pair of thresholds moves that way, so AUC of the
+    returned lines is a lower bound of AUC with any such errors.
     """
     if not lines.is_monotone:
         raise ValueError(
             "rounding must be 0 unless errors are monotone (fp_diff >= 0 and "
-            f"fn_diff <= 0), got {rounding}: with others, worse thresholds may have a "
-            "larger AUC."
+            f"fn_diff <= 0), got {rounding}: with other errors, worse thresholds may have "
+            "a larger AUC."
         )
     fp, tp = lines.jumps.fp, lines.jumps.tp
     # A line that has jumps of both kinds becomes two, which move apart.

@@ -15,11 +15,11 @@ from rocpath.arguments import Floats, refuse_masked
 Matrix: TypeAlias = Any  # array, or CSR matrix, of float32 or float64
 
 _BLOCK_ENTRIES = 2**20  # 8 MB of float64 at a time, however many rows there are
-_LARGEST_COEF = 1e308  # finite, even if a column of tiny values needs a larger weight
+_LARGEST_COEF = 1e308  # bound that keeps the weights of columns with tiny values finite
 
 
 class LinearModel(NamedTuple):
-    """Weights of the original columns, and a constant."""
+    """Weights of the original columns, and an intercept."""
 
     coef: Floats
     intercept: float
@@ -27,7 +27,7 @@ class LinearModel(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Columns:
-    """Hold the center and the scale of every column.
+    """Center and scale of every column.
 
     Attributes
     ----------
@@ -48,15 +48,15 @@ class Columns:
         share = weight / weight.sum()
         center = sums_over_rows(X, share)
         deviation, largest = _spread(X, share, center)
-        # Largest deviation of a constant column by rounding. The variance of a sparse
-        # column is a difference of squares, which loses half of the digits.
+        # Rounding may make a constant column deviate by this fraction. The variance of a
+        # sparse column is a difference of squares, which loses half of the digits.
         rounding = 1e-7 if sparse.issparse(X) else 1e-12
         is_constant = deviation <= rounding * largest
         return cls(center=center, scale=np.where(is_constant, np.inf, deviation))
 
     @classmethod
     def as_given(cls, n_features: int) -> Self:
-        """Return the identity: center 0 and scale 1."""
+        """Return the identity scaling: center 0 and scale 1."""
         return cls(center=np.zeros(n_features), scale=np.ones(n_features))
 
     def scaled(self, X: Matrix) -> Floats:
@@ -66,7 +66,7 @@ class Columns:
     def scaled_sparse(self, X: Matrix) -> Matrix:
         """Return a sparse copy with columns of standard deviation 1, not centered."""
         scaled = X.tocsr().astype(np.float64)
-        # Centered it would be dense: callers center the predictions instead.
+        # A centered copy would be dense; callers center the predictions instead.
         scaled.data /= self.scale[scaled.indices]
         return scaled
 
@@ -99,11 +99,11 @@ def as_matrix(name: str, X: Matrix) -> Matrix:
         raise ValueError(f"{name} must be two-dimensional, got an array of shape {matrix.shape}.")
     if matrix.dtype.kind not in "buif":
         raise TypeError(f"{name} must be real numbers, got dtype {matrix.dtype}.")
-    # float32 is kept, for half the memory: products are float64 block by block.
+    # float32 is kept to halve the memory; products use float64, block by block.
     if matrix.dtype not in (np.float32, np.float64):
         matrix = matrix.astype(np.float64)
     entries = matrix.data if sparse.issparse(matrix) else matrix
-    # The sum is not finite only if an entry is not finite or extremely large.
+    # The sum can be non-finite only if an entry is non-finite or extremely large.
     with np.errstate(over="ignore", invalid="ignore"):
         looks_finite = np.isfinite(entries.sum(dtype=np.float64))
     if not looks_finite and not np.isfinite(entries).all():
@@ -131,9 +131,9 @@ def sums_over_rows(X: Matrix, factor: Floats) -> Floats:
 
 
 def row_products(X: Matrix, coef: Floats) -> Any:
-    """Compute ``X @ coef`` such that the product of a row does not depend on others.
+    """Compute ``X @ coef`` such that no row's product depends on other rows.
 
-    It is the same for any partition of the rows and any number of threads.
+    The result is the same for any partition of the rows and any number of threads.
     """
     if hasattr(X, "row_products"):  # a partitioned matrix
         return X.row_products(coef)
@@ -145,7 +145,7 @@ def row_products(X: Matrix, coef: Floats) -> Any:
 def column_sums(X: Matrix, factor: Any) -> Floats:
     """Compute ``X.T @ factor`` independently of the order of the rows.
 
-    Sums have twice the digits of float64 before they are rounded.
+    Sums are accumulated with twice the digits of float64 before they are rounded.
     """
     if hasattr(X, "column_sums"):  # a partitioned matrix
         return np.asarray(X.column_sums(factor))
@@ -153,7 +153,7 @@ def column_sums(X: Matrix, factor: Any) -> Floats:
 
 
 def pair_sums(X: Matrix, factor: Floats) -> tuple[Floats, Floats]:
-    """Compute sums over the rows of a partition as pairs, high + low."""
+    """Compute sums over the rows of a partition, each as the sum of two floats."""
     if not sparse.issparse(X):
         return _core.column_sums(X, factor)
     return _core.sparse_column_sums(
@@ -166,15 +166,15 @@ def pair_sums(X: Matrix, factor: Floats) -> tuple[Floats, Floats]:
 
 
 def add_pairs(pairs: Sequence[tuple[Floats, Floats]]) -> Floats:
-    """Add the sums of all partitions, rounded once."""
+    """Add the sums of all partitions, and round once."""
     halves = np.stack([half for pair in pairs for half in pair])
     return np.array([fsum(column) for column in halves.T])
 
 
 def equal_rows(X: Matrix) -> NDArray[np.intp]:
     """Return an integer code for each row; equal rows have equal codes."""
-    # Sums of 64-bit hashes of the entries: among a million different rows two have the
-    # same sum with a probability of 3e-8.
+    # The code is based on the sum of 64-bit hashes of the entries: among a million
+    # different rows, two have the same sum with a probability of 3e-8.
     if sparse.issparse(X):
         # Zeros are ignored, whether stored or not.
         row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
@@ -187,16 +187,16 @@ def equal_rows(X: Matrix) -> NDArray[np.intp]:
     return np.unique(total, return_inverse=True)[1]
 
 
-def copied_rows(number: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return the numbers of equal rows, unless equal rows occur by chance."""
-    # Few columns with few categories have frequent combinations: if one makes up a
-    # tenth of the rows, equal rows are not copies but independent.
-    is_frequent = np.bincount(number).max() > 0.1 * number.size
-    return np.arange(number.size) if is_frequent else number
+def copied_rows(code: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return the codes of equal rows, or different codes if rows are equal by chance."""
+    # A few columns with few categories have frequent combinations: if one makes up more
+    # than a tenth of the rows, equal rows are independent rows and not copies.
+    is_frequent = np.bincount(code).max() > 0.1 * code.size
+    return np.arange(code.size) if is_frequent else code
 
 
 def _entry_hashes(column: NDArray[np.integer[Any]], value: Floats) -> NDArray[np.uint64]:
-    """Mix the bits of entries with their columns (SplitMix64); zeros become 0."""
+    """Hash entries with their column numbers (SplitMix64); the hash of zero is 0."""
     with np.errstate(over="ignore"):
         mixed = value.view(np.uint64) + (column.astype(np.uint64) + np.uint64(1)) * (
             np.uint64(0x9E3779B97F4A7C15)
@@ -208,9 +208,9 @@ def _entry_hashes(column: NDArray[np.integer[Any]], value: Floats) -> NDArray[np
 
 
 def dense_blocks(X: Matrix) -> Iterator[tuple[slice, Floats]]:
-    """Iterate over blocks of rows, as new float64 arrays."""
+    """Iterate over blocks of rows, copied to float64 arrays."""
     n_rows = max(_BLOCK_ENTRIES // max(X.shape[1], 1), 1)
-    # An empty matrix has one block, from which concatenate takes its shape.
+    # An empty matrix has one block, so that np.concatenate has an input.
     for begin in range(0, max(X.shape[0], 1), n_rows):
         rows = slice(begin, begin + n_rows)
         block = X[rows].toarray() if sparse.issparse(X) else X[rows]
@@ -225,11 +225,11 @@ def _spread(X: Matrix, share: Floats, center: Floats) -> tuple[Floats, Floats]:
         largest = np.zeros(X.shape[1])
         for _, block in dense_blocks(X):
             largest = np.maximum(largest, np.abs(block).max(axis=0, initial=0.0))
-    # A power of two near the largest value, so that squares do not overflow.
+    # Dividing by a power of two near the largest value prevents overflow of squares.
     unit = np.ldexp(1.0, np.frexp(largest)[1] - 1)
     center = center / unit
     if sparse.issparse(X):
-        # Centered it would be dense, so the square of the mean is subtracted.
+        # Centering would make X dense, so the square of the mean is subtracted.
         small = X.astype(np.float64)
         small.data /= unit[small.indices]
         squares = sums_over_rows(small.multiply(small).tocsr(), share)
@@ -237,6 +237,6 @@ def _spread(X: Matrix, share: Floats, center: Floats) -> tuple[Floats, Floats]:
     else:
         variance = np.zeros(X.shape[1])
         for rows, block in dense_blocks(X):
-            # A second pass over deviations, so that no digits cancel.
+            # A second pass, over deviations, avoids cancellation.
             variance += share[rows] @ (block / unit - center) ** 2
     return np.sqrt(variance) * unit, largest

@@ -1,4 +1,4 @@
-"""Cross-validated comparison of models: scores, paired differences, and a selection.
+"""Cross-validated comparison of models: scores, paired differences, and selection.
 
 Tables and changepoint penalties share these results, so that reports, the command line
 and notebooks show every comparison in the same way.
@@ -147,11 +147,11 @@ class ModelComparison:
         for one in self.scores:
             if one.difference is None:
                 continue
-            by = f"({self._difference(one)}, {self.sample_size})"
-            finding = f"no significant difference {by}"
+            details = f"({self._difference(one)}, {self.sample_size})"
+            finding = f"no significant difference {details}"
             if one.is_different:
                 direction = "higher" if one.difference > 0 else "lower"
-                finding = f"significantly {direction} {self.metric} {by}"
+                finding = f"significantly {direction} {self.metric} {details}"
             sentences.append(f"{one.name} vs. {self.selected}: {finding}.")
         return sentences
 
@@ -164,7 +164,7 @@ class ModelComparison:
         return f"{signed} ± {one.difference_standard_error:.{digits}f}"
 
     def __repr__(self) -> str:
-        """Show the scores as a table of plain text."""
+        """Show the scores as a plain-text table."""
         return f"{self.description}\n{text_table(self.header, self.rows, n_left=len(self.header))}"
 
     def _repr_html_(self) -> str:

@@ -18,10 +18,9 @@ import skops.io
 Model = TypeVar("Model")
 
 MODEL_FILE = "model.skops"
-LARGEST_MODEL = 2**30  # bytes when unpacked
+LARGEST_MODEL = 2**30  # size in bytes, before and after unpacking
 _FORMAT = 4  # increased when older models can no longer be read
-# Types that a model may contain in addition to those that skops trusts: our own, and the
-# dtypes of arrays.
+# Types that a model may contain in addition to those that skops trusts.
 _TRUSTED = [
     "numpy.dtype",
     "rocpath.ranking.auc_classifier.AUCClassifier",
@@ -37,9 +36,9 @@ _TRUSTED = [
     "rocpath.ranking.fit.History",
     "rocpath.tables.calibration.PlattScaling",
     "rocpath.tables.columns.TableFeatures",
-    "scipy._lib.array_api_compat.numpy._aliases.asarray",  # held by splines
+    "scipy._lib.array_api_compat.numpy._aliases.asarray",  # part of splines
     "scipy.interpolate._bsplines.BSpline",
-    # Boosting; the later ones are trusted by skops itself in newer versions.
+    # Boosting models; newer versions of skops trust some of these types by default.
     "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
     "sklearn._loss.link.Interval",
     "sklearn._loss.link.LogitLink",
@@ -47,8 +46,8 @@ _TRUSTED = [
     "sklearn.ensemble._hist_gradient_boosting.binning._BinMapper",
     "sklearn.tree._tree.Tree",
 ]
-_MADE_BY = {"table": "rocpath fit", "changepoint": "rocpath changepoint fit"}
-# Numbers that every prediction depends on.
+_SAVED_BY = {"table": "`rocpath fit`", "changepoint": "`rocpath changepoint fit`"}
+# Fitted attributes that all predictions depend on.
 _WEIGHTS = ("coef_", "intercept_", "scale_", "statistics_", "weights_")
 
 
@@ -89,26 +88,25 @@ def read_saved(source: str, *wanted: type[Model]) -> Model:
     content = _content(source)
     _check_size(source, content)
     try:
-        strange = set(skops.io.get_untrusted_types(data=content)) - set(_TRUSTED)
-        state = None if strange else skops.io.loads(content, trusted=_TRUSTED)
+        untrusted = set(skops.io.get_untrusted_types(data=content)) - set(_TRUSTED)
+        state = None if untrusted else skops.io.loads(content, trusted=_TRUSTED)
     # skops may raise any exception for a file that is not a model.
     except Exception as error:
-        raise ValueError(
-            f"{source!r} is not a model of rocpath ({type(error).__name__})."
-        ) from None
-    if strange:
+        raise ValueError(f"{source!r} is not a rocpath model ({type(error).__name__}).") from None
+    if untrusted:
         raise ValueError(
             f"{source!r} was not loaded, because it contains types that rocpath models do "
-            f"not use: {', '.join(sorted(strange))}."
+            f"not use: {', '.join(sorted(untrusted))}."
         )
     if not isinstance(state, dict) or state.pop("format", None) != _FORMAT:
         raise ValueError(f"{source!r} is not a model of this version of rocpath.")
     kind = state.pop("kind", None)
     by_kind = {one.kind: one for one in wanted}  # type: ignore[attr-defined]
     if kind not in by_kind:
+        expected = " or ".join(_SAVED_BY[one] for one in by_kind)
         raise ValueError(
-            f"{source!r} must be a model of `{'` or `'.join(_MADE_BY[one] for one in by_kind)}`, "
-            f"got one of `{_MADE_BY.get(kind, 'unknown')}`."
+            f"{source!r} must be a model saved by {expected}, got one saved by "
+            f"{_SAVED_BY.get(kind, 'an unknown command')}."
         )
     return _from_state(source, by_kind[kind], state)
 
@@ -122,9 +120,9 @@ def _from_state(source: str, wanted: type[Model], state: dict[str, Any]) -> Mode
     missing = sorted(needed - state.keys())
     if missing:
         raise ValueError(f"{source!r} is not a complete model: {missing[0]!r} is missing.")
-    strange = sorted(state.keys() - {part.name for part in parts})
-    if strange:
-        raise ValueError(f"{source!r} has an unknown entry {strange[0]!r}.")
+    unknown = sorted(state.keys() - {part.name for part in parts})
+    if unknown:
+        raise ValueError(f"{source!r} has an unknown entry {unknown[0]!r}.")
     try:
         bad = [name for value in state.values() for name in _bad_weights(value)]
         parts_read = {name: _unpacked(value) for name, value in state.items()}
@@ -155,16 +153,16 @@ def _bad_weights(value: Any, depth: int = 0) -> Iterator[str]:
 
 
 def _check_size(source: str, content: bytes) -> None:
-    """Raise if the unpacked file would be larger than a model may be."""
+    """Raise if the unpacked file would exceed the maximum size of a model."""
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             size = sum(part.file_size for part in archive.infolist())
     except (zipfile.BadZipFile, ValueError, OSError, EOFError):
-        raise ValueError(f"{source!r} is not a model of rocpath, or is damaged.") from None
+        raise ValueError(f"{source!r} is not a rocpath model, or is damaged.") from None
     if size > LARGEST_MODEL:
         raise ValueError(
             f"{source!r} would unpack to {size / 2**20:,.0f} MiB, more than the "
-            f"{LARGEST_MODEL / 2**20:,.0f} MiB that a model may have."
+            f"{LARGEST_MODEL / 2**20:,.0f} MiB allowed for a model."
         )
 
 

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from rocpath.arguments import finite_number, rate_up_to_one
 
-_SMALLEST_RATE = 2.0**-60  # of a border in the core (cpp/region.hpp)
+_SMALLEST_RATE = 2.0**-60  # smallest nonzero border in the core (cpp/region.hpp)
 
 
 def checked_region(
@@ -36,18 +36,18 @@ def partial_area(
     """Return the area under the curve up to ``max_fpr`` and above ``min_tpr``.
 
     ``fp`` and ``tp`` are non-decreasing and contain every point of the curve, from 0 to
-    their totals. The curve is linear between points, so a tie at a border counts in
-    proportion.
+    their totals. The curve is linear between points, so a tie at a border counts
+    proportionally.
     """
     fpr, tpr = fp / fp[-1], tp / tp[-1]
     n_left = int(np.searchsorted(fpr, max_fpr, side="right"))
-    # Where the curve is vertical at max_fpr, interp may return any height of it, over a
-    # width of zero.
+    # Where the curve is vertical at max_fpr, interp may return any of its heights, but
+    # the width is zero.
     height = np.append(tpr[:n_left], np.interp(max_fpr, fpr, tpr)) - min_tpr
     width = np.diff(np.append(fpr[:n_left], max_fpr))
     before, after = height[:-1], height[1:]
     mean = 0.5 * (before + after)
-    # Of a segment that crosses the lower border, a triangle is above it.
+    # A segment that crosses the lower border has a triangle above it.
     rises = (before < 0) & (after > 0)
     mean[rises] = 0.5 * after[rises] ** 2 / (after[rises] - before[rises])
     mean[after <= 0] = 0.0
@@ -57,6 +57,6 @@ def partial_area(
 def standardized_area(area: float, *, max_fpr: float, min_tpr: float) -> float:
     """Scale a partial area to 1/2 for chance and 1 for a perfect ranking (McClish)."""
     largest = max_fpr * (1.0 - min_tpr)
-    # The triangle below the diagonal within the rectangle, if there is one.
+    # The part of the region below the diagonal is a triangle, or empty.
     chance = 0.5 * max(0.0, max_fpr - min_tpr) ** 2
     return 0.5 * (1.0 + (area - chance) / (largest - chance))

@@ -11,7 +11,7 @@ from rocpath.arguments import Floats, finite_vector, refuse_any, same_length, wh
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PenaltyRows:
-    """Errors for each interval of penalties, by example and by decreasing penalty."""
+    """Errors for each interval of penalties, sorted by example and decreasing penalty."""
 
     example: NDArray[np.int64]
     min_penalty: Floats
@@ -89,19 +89,19 @@ def check_cumulative_errors(
     """Raise if the FP or FN of some example is negative for some prediction."""
     order = np.lexsort((value, example))
     start = np.flatnonzero(np.append(True, np.diff(example[order]) != 0))
-    n_own = np.diff(np.append(start, example.size))
+    n_jumps = np.diff(np.append(start, example.size))
     for name, error, diff in (
         ("fp_diff", "false positives", fp_diff[order]),
         ("fn_diff", "false negatives", fn_diff[order]),
     ):
         running = np.cumsum(diff)
-        errors = running - np.repeat((running - diff)[start], n_own)
+        errors = running - np.repeat((running - diff)[start], n_jumps)
         if name == "fn_diff":
             # FP starts at 0, but FN ends at 0, so FN starts at minus the sum of its jumps.
-            final = np.repeat(np.add.reduceat(diff, start), n_own)
+            final = np.repeat(np.add.reduceat(diff, start), n_jumps)
             errors = np.minimum(errors - final, -final)
-        size = np.repeat(np.add.reduceat(np.abs(diff), start), n_own)
-        is_negative = errors < -1e-9 * size  # rounding of rates, far below one error
+        size = np.repeat(np.add.reduceat(np.abs(diff), start), n_jumps)
+        is_negative = errors < -1e-9 * size  # tolerates the rounding of rates
         if is_negative.any():
             worst = is_negative.argmax()
             raise ValueError(

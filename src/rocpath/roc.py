@@ -14,7 +14,7 @@ from rocpath.partial_auc import checked_region, partial_area, standardized_area
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ROCCurve:
-    """Hold the points of a ROC curve, in order of the constant added to predictions.
+    """Points of a ROC curve, in order of the constant added to predictions.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ def aum(bp: ErrorBreakpoints | ArrayLike, predictions: ArrayLike, *, positive: A
     predictions : array-like, shape (n_examples,)
         Predicted values.
     positive : label, optional
-        Positive class, for labels. By default it is the larger of the two labels.
+        Positive class, for labels. The default is the larger of the two labels.
 
     Returns
     -------
@@ -72,10 +72,10 @@ def aum(bp: ErrorBreakpoints | ArrayLike, predictions: ArrayLike, *, positive: A
 def aum_derivatives(
     bp: ErrorBreakpoints | ArrayLike, predictions: ArrayLike, *, positive: Any = None
 ) -> tuple[Floats, Floats]:
-    """Compute the left and right derivatives of AUM in every prediction.
+    """Compute the left and right derivatives of AUM with respect to every prediction.
 
     They differ where thresholds are tied: a prediction that increases moves its
-    breakpoints below the group, one that decreases moves them above.
+    thresholds below the tied ones, and one that decreases moves them above.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ def auc(
         As for `aum`.
     max_fpr : float, optional
         Maximum false positive rate of a partial AUC; errors must be monotone. A tie at
-        this rate counts in proportion.
+        this rate counts proportionally.
     min_tpr : float, optional
         Minimum true positive rate of a partial AUC; errors must be monotone.
     standardized : bool
@@ -170,7 +170,7 @@ def auc(
     if is_whole:
         return _core.auc(bp.core, prediction)
     region = checked_region("bp", bp.is_monotone, max_fpr, min_tpr)
-    # The core counts pairs, without a curve; so the curve is computed here.
+    # The core counts pairs without computing a curve, which a partial area requires.
     _, fp, tp = _curve_counts(bp, prediction)
     area = partial_area(fp, tp, **region)
     if standardized:
@@ -205,7 +205,7 @@ def roc_curve(
     bp, prediction = _checked(bp, predictions, positive)
     jumps = bp.jumps
     threshold, fp, tp = _curve_counts(bp, prediction)
-    # Integer multiples of units compare FP and FN exactly; division comes last.
+    # FP and FN are compared exactly, as multiples of units, before the division.
     errors = np.minimum(fp * jumps.fp_unit, (tp[-1] - tp) * jumps.tp_unit)
     edge = np.concatenate(([-np.inf], threshold, [np.inf]))
     return ROCCurve(
@@ -225,12 +225,12 @@ def curve_errors(bp: ErrorBreakpoints, curve: ROCCurve) -> tuple[Floats, Floats]
 
 
 def inside_interval(low: float, high: float, *, beyond: float = 1.0) -> float:
-    """Return the midpoint, or ``beyond`` away from the only finite end, or 0."""
+    """Return the midpoint, or a point ``beyond`` away from the only finite end, or 0."""
     if low == high:
         return low
     if np.isinf(low):
         return 0.0 if np.isinf(high) else high - beyond
-    # Halved first, since the sum of two large ends would overflow.
+    # The ends are halved first, since the sum of two large ones would overflow.
     return low + beyond if np.isinf(high) else 0.5 * low + 0.5 * high
 
 
@@ -249,7 +249,7 @@ def _checked(
 
 
 def _label_auc(y: ArrayLike, predictions: ArrayLike, positive: Any) -> float:
-    """Count pairs of binary labels by ranks, in whole numbers."""
+    """Compute AUC of binary labels from ranks, in integer arithmetic."""
     is_positive = positive_labels(y, positive)
     score = finite_vector("predictions", predictions, copy=False)
     same_length(y=is_positive, predictions=score)
@@ -260,11 +260,11 @@ def _curve_counts(
     bp: ErrorBreakpoints, prediction: Floats
 ) -> tuple[Floats, NDArray[np.int64], NDArray[np.int64]]:
     """Return the thresholds, and FP and TP between them as multiples of units."""
-    # Equal thresholds are one point of the curve.
+    # Equal thresholds share one point of the curve.
     threshold, group = np.unique(bp.value - prediction[bp.example], return_inverse=True)
     counts = np.zeros((2, threshold.size + 1), dtype=np.int64)
     for total, jump in zip(counts, (bp.jumps.fp, bp.jumps.tp), strict=True):
-        # In integers: bincount would sum them as float64.
+        # np.bincount would sum the integers as float64.
         np.add.at(total, group + 1, jump)
     fp, tp = np.cumsum(counts, axis=1)
     return threshold, fp, tp

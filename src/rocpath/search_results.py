@@ -12,18 +12,18 @@ from rocpath.roc import inside_interval
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BestStep:
-    """Hold the best step of a line search and a bound on all others.
+    """Best step of a line search, and a bound on all other steps.
 
     Attributes
     ----------
     step : float
         Best step, strictly inside the interval unless no float64 is. If the interval is
-        unbounded, it is near the beginning.
+        unbounded, the step is near its lower end.
     interval : tuple of two floats
         Interval around the step on which AUM or AUC has the best value; its end may be
-        infinite. Ends are the float64 numbers nearest to crossings. Where AUM is
-        smallest between two neighboring float64 numbers, both ends are the step, which
-        is the one with the smaller AUM.
+        infinite. Ends are the float64 numbers nearest to crossings. If the minimum of
+        AUM is between two neighboring float64 numbers, both ends are the step, which is
+        the one with the smaller AUM.
     value : float
         AUM or AUC of the lines at exactly this float64 step.
     bound : float
@@ -42,16 +42,16 @@ class BestStep:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AUMPath:
-    """Hold the kinks of AUM as a function of the step; the first row is step 0.
+    """Kinks of AUM as a function of the step; the first row is step 0.
 
     Attributes
     ----------
     step : array, shape (n_rows,)
         Step 0 and the steps at which the slope changes, in increasing order.
     aum : array, shape (n_rows,)
-        AUM at the step, or at the crossing that the step is rounded from; between the
-        two AUM changes by less than its slope times an ulp of the step. It is linear
-        between rows.
+        AUM at the step or, if the step is rounded, at the exact crossing; the two
+        differ by less than the slope times an ulp of the step. AUM is linear between
+        rows.
     aum_slope_after : array, shape (n_rows,)
         Slope of AUM just after the step.
     end : float
@@ -80,7 +80,7 @@ class AUMPath:
         float or array
         """
         at, _ = self._rows_at(step)
-        # Linear between two rows, and so never negative there; then by the last slope.
+        # Interpolation stays within the values of two rows; the last slope applies after.
         beyond = np.maximum(at - self.step[-1], 0.0)
         return np.interp(at, self.step, self.aum) + self.aum_slope_after[-1] * beyond
 
@@ -111,7 +111,7 @@ class AUMPath:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StepPath(AUMPath):
-    """Hold AUM and AUC at every step where lines cross; the first row is step 0.
+    """AUM and AUC at every step where lines cross; the first row is step 0.
 
     Attributes
     ----------
@@ -121,11 +121,11 @@ class StepPath(AUMPath):
     aum, aum_slope_after, end
         As in `AUMPath`.
     auc : array, shape (n_rows,)
-        AUC at the step, or partial AUC, where the lines that meet are tied.
+        AUC or partial AUC at the step, where the lines that meet are tied.
     auc_after : array, shape (n_rows,)
         AUC from just after the step to just before the next one.
     n_groups : array of int, shape (n_rows,)
-        Number of points in which lines meet at the step.
+        Number of points at which lines meet at the step.
     n_swaps : array of int, shape (n_rows,)
         Number of pairs of lines whose order changes at the step. Equal lines count as
         one line.
@@ -157,13 +157,13 @@ def smallest_aum(
 ) -> BestStep:
     """Find the global or the first local minimum of AUM plus a quadratic term.
 
-    The term is ``l2_slope * s + l2_curvature * s**2 / 2``, as the L2 term of weights
+    The term is ``l2_slope * s + l2_curvature * s**2 / 2``, like the L2 term of weights
     that move along a line.
     """
     row, step, value = _candidates(path, l2_slope, l2_curvature)
     if first:
-        # The sum is convex on a piece, which contains a minimum if the sum increases at
-        # its end.
+        # The sum is convex on each piece, which contains a minimum if the sum increases
+        # at the end of the piece.
         end = np.append(path.step[1:], path.end)[row]
         with np.errstate(invalid="ignore"):  # infinity times zero
             bend = np.where(l2_curvature > 0, l2_curvature * end, 0.0)
@@ -172,13 +172,13 @@ def smallest_aum(
     else:
         best = int(value.argmin())
     interval = float(step[best]), float(step[best])
-    # A parabola has a single minimum; without one AUM may be constant on an interval.
+    # A parabola has a single minimum; without one, AUM may be constant on an interval.
     if l2_curvature == 0 and step[best] == path.step[row[best]]:
         interval = _flat_around(path, int(row[best]), l2_slope)
     low, high = interval
     return BestStep(
-        # Inside, since lines are tied at the ends, where AUC differs. Without an end
-        # the step is doubled: any fixed distance would depend on the unit.
+        # At the ends lines are tied, and AUC differs. If the interval is unbounded, its
+        # lower end is doubled, since any fixed distance would depend on the unit.
         step=inside_interval(low, high, beyond=low or 1.0),
         interval=interval,
         value=float(value[best]),

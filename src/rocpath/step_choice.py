@@ -1,4 +1,4 @@
-"""Rules that choose a step size when predictions move along a line."""
+"""Rules for choosing the step size when predictions move along a line."""
 
 from typing import Literal, NamedTuple, get_args
 
@@ -24,8 +24,8 @@ StepChoice = Literal[
 ]
 STEP_CHOICES: tuple[str, ...] = get_args(StepChoice)
 GRID = tuple(10.0**power for power in range(-9, 1))  # as in the paper's comparison
-# Relative rounding error of predictions that a best AUC step must survive: that of a
-# product ``X @ coef`` in which at most 11 bits cancel.
+# Relative rounding error of predictions that the step with the largest AUC must tolerate:
+# that of a product ``X @ coef`` in which at most 11 bits cancel.
 _ROUNDING = 2.0**-40
 
 
@@ -43,7 +43,7 @@ class Movement(NamedTuple):
 
 
 class Quadratic(NamedTuple):
-    """A model's own term of the objective: value and derivatives at step 0."""
+    """The model's own term of the objective: value and derivatives at step 0."""
 
     value: float = 0.0
     slope: float = 0.0
@@ -73,7 +73,7 @@ def choose_step(
     if choice == "constant":
         return ChosenStep(constant)
     if choice == "grid":
-        # The alternative to a line search: AUM is computed again for each size.
+        # Unlike a line search, a grid search computes AUM again for each size.
         bp, start, change = train
         values = [aum(bp, start + size * change) + added.change_at(size) for size in GRID]
         return ChosenStep(GRID[int(np.argmin(values))], len(GRID))
@@ -83,22 +83,22 @@ def choose_step(
     if choice == "validation_auc":
         return best_auc(validation.lines)
     if choice == "validation_auc_limited":
-        # The direction comes from the training AUM, and is no longer justified beyond
-        # its minimum.
+        # The direction is that of the training AUM, and is not justified beyond its
+        # minimum.
         limit = _best_aum(lines, added).size
         return best_auc(validation.lines, max_step=limit)
     if choice == "best_aum":
         return _best_aum(lines, added)
     if choice == "first_min":
         return _first_min(lines, added)
-    # The paper's variants: as many crossings as lines, or all, up to one for each pair.
+    # The paper's variants examine as many crossings as lines, or up to one per pair.
     path = sweep(lines, max_crossings=len(lines) if choice == "linear" else None)
     return _smallest(path, added)
 
 
 def best_auc(lines: Lines, *, tol: float = 0.0, max_step: float | None = None) -> ChosenStep:
     """Choose the step with the largest AUC that rounded predictions attain."""
-    # For other errors no margin for rounding is known to be safe.
+    # For non-monotone errors, no rounding margin is known to be safe.
     rounding = _ROUNDING if lines.is_monotone else 0.0
     best = best_auc_step(lines, tol=tol, max_step=max_step, rounding=rounding)
     return ChosenStep(best.step)
@@ -107,16 +107,16 @@ def best_auc(lines: Lines, *, tol: float = 0.0, max_step: float | None = None) -
 def _first_min(lines: Lines, added: Quadratic) -> ChosenStep:
     """Choose the first local minimum; the added term moves it off the crossings."""
     if added.is_zero:
-        # The search of the paper, kept in order to count its crossings; `best_aum`
-        # finds the same AUM without them where errors are monotone.
+        # This is the search of the paper, kept in order to count its crossings. For
+        # monotone errors, `best_aum` finds the same AUM without them.
         path = sweep(lines, stop="first_min_aum")
         return ChosenStep(float(path.step[-1]), len(path) - 1)
     return _smallest(aum_path(lines), added, first=True)
 
 
 def _best_aum(lines: Lines, added: Quadratic) -> ChosenStep:
-    # A parabola moves the minimum between kinks, and non-monotone errors have several
-    # minima: both need the path, but only its kinks.
+    # A quadratic term moves the minimum between kinks, and non-monotone errors may have
+    # several minima: both cases need the path, but only its kinks.
     if added.is_zero and lines.is_monotone:
         return ChosenStep(best_aum_step(lines).step)
     return _smallest(aum_path(lines), added)

@@ -1,4 +1,4 @@
-"""The number of threads that the compiled core may use."""
+"""Limit on the number of threads of the compiled core."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,10 +11,10 @@ from rocpath.arguments import whole_number
 def thread_limit(n: int) -> Iterator[None]:
     """Limit the threads of searches that this thread calls in a ``with`` block.
 
-    Without it the limit is the environment variable ``ROCPATH_NUM_THREADS``, or else
+    Otherwise the limit is the environment variable ``ROCPATH_NUM_THREADS``, or else
     ``OMP_NUM_THREADS``, which joblib and Dask set for their workers, or else the number
     of cores. A search uses at most two threads, and all searches of a process together
-    start at most one thread less than the limit. Results do not depend on it.
+    start at most one thread fewer than the limit. Results do not depend on the limit.
 
     Parameters
     ----------

@@ -107,7 +107,7 @@ def test_unreadable_files_are_errors(tmp_path, capsys, fitted):
         (str(tmp_path / "table.xls"), "must end in .csv, .tsv, .txt, .parquet"),
     ):
         assert message in fails(capsys, ["predict", model, name])
-    assert "is not a model" in fails(capsys, ["predict", table, table])
+    assert "is not a rocpath model" in fails(capsys, ["predict", table, table])
     assert "does not exist" in fails(capsys, ["predict", str(tmp_path), table])
 
 
