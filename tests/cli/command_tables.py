@@ -1,4 +1,4 @@
-"""Small tables for the tests of commands, and commands that must fail."""
+"""Small tables for the tests of commands, and functions that run commands."""
 
 from pathlib import Path
 
@@ -73,13 +73,13 @@ def fails(capsys, argv):
 
 
 def fit_argv(sequences, labels, out, *more):
-    """Return the words of a changepoint fit."""
+    """Return the arguments of a changepoint fit."""
     argv = ["changepoint", "fit", sequences, labels, "--max-changes", "6"]
     return [*argv, "--out", str(out), "--quiet", *more]
 
 
 def segment_changes(folder, table, *more):
-    """Return the changes that the command segment finds."""
+    """Return the changes that the segment command detects."""
     out = folder / "out"
     argv = ["changepoint", "segment", table, "--out", str(out), "--force", *more]
     assert main(argv) == 0

@@ -1,4 +1,4 @@
-"""The commands on sequences: fit, predict and segment, with labels and groups."""
+"""Commands for sequences: fit, predict and segment, with labels and groups."""
 
 import gzip
 import json
@@ -17,21 +17,23 @@ COLUMNS = ["--sequence", "host", "--position", "time", "--value", "latency_ms"]
 LABEL_COLUMNS = ["--start", "from", "--end", "to", "--kind", "what"]
 
 
-def timed_tables(folder, form, n=8):
-    """Make hosts whose latency jumps at the twentieth time, written in some form."""
+def timed_tables(folder, format_position, n=8):
+    """Write a table of hosts whose latency jumps at position 20, and labels."""
     rng = np.random.default_rng(0)
     sequences = ["host,time,latency_ms,rack"]
     labels = ["host,from,to,what"]
     for name in range(n):
         spread = rng.choice([0.2, 2.0])
         value = 100 + np.repeat([0, 8 * spread], 20) + spread * rng.normal(size=40)
-        sequences += [f"h{name},{form(at)},{one},r{name // 2}" for at, one in enumerate(value)]
+        sequences += [
+            f"h{name},{format_position(at)},{one},r{name // 2}" for at, one in enumerate(value)
+        ]
         for start, end, kind in (
             (0, 15, "no_change"),
             (15, 25, "one_change"),
             (25, 39, "no_change"),
         ):
-            labels.append(f"h{name},{form(start)},{form(end)},{kind}")
+            labels.append(f"h{name},{format_position(start)},{format_position(end)},{kind}")
     return (
         write(folder / "latency.csv", "\n".join(sequences)),
         write(folder / "labels.csv", "\n".join(labels)),
@@ -39,7 +41,7 @@ def timed_tables(folder, form, n=8):
 
 
 @pytest.mark.parametrize(
-    "form",
+    "format_position",
     [
         lambda at: (START + timedelta(minutes=5 * at)).strftime("%Y-%m-%dT%H:%M"),
         lambda at: (START + timedelta(days=at)).strftime("%Y-%m-%d"),
@@ -49,12 +51,12 @@ def timed_tables(folder, form, n=8):
         lambda at: f"{at / 4:.3f}",
     ],
 )
-def test_positions_come_back_in_the_form_they_came_in(tmp_path, form):
-    sequences, labels = timed_tables(tmp_path, form)
+def test_positions_keep_their_format(tmp_path, format_position):
+    sequences, labels = timed_tables(tmp_path, format_position)
     out = str(tmp_path / "changes.csv")
     argv = fit_argv(sequences, labels, tmp_path / "model", *COLUMNS, *LABEL_COLUMNS)
     assert main([*argv, "--group", "rack"]) == 0
-    # The model remembers the columns.
+    # The model contains the names of the columns.
     argv = ["changepoint", "predict", str(tmp_path / "model"), sequences]
     assert main([*argv, "--out", out]) == 0
     found = pl.read_csv(out, infer_schema=False)
@@ -62,18 +64,18 @@ def test_positions_come_back_in_the_form_they_came_in(tmp_path, form):
     means = ["mean_before", "mean_after"]
     assert found.columns == ["host", "time", *means, *worth, "note"]
     assert found["host"].to_list() == [f"h{name}" for name in range(8)]
-    assert set(found["time"]) == {form(20)}
+    assert set(found["time"]) == {format_position(20)}
     metrics = json.loads(read(tmp_path / "model" / "metrics.json"))
     assert metrics["n_groups"] == 4
 
 
-def test_labels_in_another_form_than_the_positions_are_refused(tmp_path, capsys):
+def test_labels_that_do_not_match_the_positions_are_rejected(tmp_path, capsys):
     sequences, _ = timed_tables(tmp_path, lambda at: f"2024-05-{at % 28 + 1:02}")
     _, labels = timed_tables(tmp_path, str)
     argv = fit_argv(sequences, labels, tmp_path / "m", *COLUMNS, *LABEL_COLUMNS)
     timed_tables(tmp_path, lambda at: (START + timedelta(days=at)).strftime("%Y-%m-%d"))
     write(labels, "host,from,to,what\nh0,0,15,no_change\n")
-    assert "which are times, got a number, '0', in row 1" in fails(capsys, argv)
+    assert "which are times, got the number '0' in row 1" in fails(capsys, argv)
     write(labels, "host,from,to,what\nh0,2025-01-01,2025-01-02,no_change\n")
     message = fails(capsys, argv)
     assert "from 2024-05-01 to 2024-06-09, got (2025-01-01, 2025-01-02]" in message
@@ -88,7 +90,7 @@ def test_the_report_agrees_with_the_metrics(tmp_path):
     assert metrics["headline"] in page
     rules = list(metrics["methods"])
     assert {"PenaltyRegressor", "constant penalty"} < set(rules)
-    # Noise is all that differs between these sequences, so it ranks their penalties.
+    # These sequences differ only in their noise, which therefore ranks their penalties.
     assert metrics["methods"]["default penalty, no labels"]["auc"] > 0.95
     text = page.split('<script type="application/json">')[1].split("</script>")[0]
     shown = json.loads(text)["sequences"]
@@ -97,7 +99,7 @@ def test_the_report_agrees_with_the_metrics(tmp_path):
     assert [one["name"] for one in shown] == [f"0{name}" for name in range(12)]
 
 
-def test_labels_of_sequences_that_are_not_there_are_named(tmp_path, capsys):
+def test_labels_of_unknown_sequences_are_named(tmp_path, capsys):
     sequences, labels = long_tables(tmp_path)
     write(labels, read(labels) + "\nelsewhere,0,9,no_change")
     assert main(fit_argv(sequences, labels, tmp_path / "model")) == 0
@@ -123,7 +125,7 @@ def test_groups_come_from_either_table_and_are_held_out_together(tmp_path, capsy
     assert "at least two groups for cross-val" in fails(capsys, [*argv, "person"])
 
 
-def test_columns_that_are_not_there_are_named_with_their_option(tmp_path, capsys):
+def test_missing_columns_are_named_with_their_option(tmp_path, capsys):
     sequences, labels = timed_tables(tmp_path, str)
     argv = fit_argv(sequences, labels, tmp_path / "model")
     assert "value column 'value' not found: set value to one of host, time" in fails(capsys, argv)
@@ -167,12 +169,12 @@ def test_bedgraph_and_bed_files_are_sequences_and_labels(tmp_path, capsys, is_pa
     assert all(place.isdigit() for place in starts.values())
 
 
-def test_segment_begins_without_labels_and_its_page_leads_to_a_fit(tmp_path, capsys):
-    def form(at):
+def test_segment_needs_no_labels_and_writes_a_labeling_page(tmp_path, capsys):
+    def format_position(at):
         return (START + timedelta(minutes=5 * at)).strftime("%Y-%m-%dT%H:%M")
 
-    sequences, _ = timed_tables(tmp_path, form)
-    write(sequences, f"{read(sequences)}\nbad,{form(0)},x,r0")
+    sequences, _ = timed_tables(tmp_path, format_position)
+    write(sequences, f"{read(sequences)}\nbad,{format_position(0)},x,r0")
     out = tmp_path / "first"
     argv = ["changepoint", "segment", sequences, *COLUMNS, "--out", str(out)]
     assert main(argv) == 0
@@ -183,20 +185,20 @@ def test_segment_begins_without_labels_and_its_page_leads_to_a_fit(tmp_path, cap
     changes = pl.read_csv(out / "changes.csv", infer_schema=False)
     found = changes.filter(pl.col("note").is_null())
     assert set(found["host"]) == {f"h{name}" for name in range(8)}
-    assert set(found["time"]) >= {form(20)}
+    assert set(found["time"]) >= {format_position(20)}
     summary = pl.read_csv(out / "sequences.csv")
     assert summary.filter(pl.col("host") == "h0")["n_observations"].item() == 40
     assert summary["n_changes"].sum() == found.height
     assert summary["note"].drop_nulls().len() == 1
     page = read(out / "labels.html")
-    assert form(39) in page
+    assert format_position(39) in page
     assert "--force" in fails(capsys, argv)
     # A given penalty is the same for all sequences.
     assert main([*argv, "--force", "--penalty", "1e9"]) == 0
     assert pl.read_csv(out / "sequences.csv")["n_changes"].sum() == 0
 
 
-def test_segment_refuses_a_page_whose_models_do_not_fit_into_memory(tmp_path, capsys):
+def test_segment_rejects_a_page_whose_models_do_not_fit_into_memory(tmp_path, capsys):
     rows = "\n".join(f"a,{k % 7}" for k in range(50_000))
     table = write(tmp_path / "t.csv", f"sequence,value\n{rows}")
     argv = ["changepoint", "segment", table, "--out", str(tmp_path / "out")]
@@ -223,7 +225,7 @@ def test_robust_costs_ignore_spikes(tmp_path):
     assert found["position"].to_list() == ["60"]
 
 
-def test_short_sequences_do_not_stop_the_others_and_nouns_agree(tmp_path, capsys):
+def test_short_sequences_are_segmented_without_changes(tmp_path, capsys):
     rows = [f"long,{level}" for level in [0, 0, 0, 0, 9, 9, 9, 9]]
     table = write(tmp_path / "t.csv", "\n".join(["sequence,value", *rows, "short,1", "short,2"]))
     argv = ["changepoint", "segment", table, "--min-length", "3", "--penalty", "1", "--out"]

@@ -96,7 +96,7 @@ def test_evaluate_gives_the_auc_and_delong_error(capsys, tmp_path, fitted):
     score = pl.read_csv(out)["score"].to_numpy()
     y = (labeled_table()["y"] == "yes").to_numpy()
     assert found["auc"] == pytest.approx(roc_auc_score(y, score))
-    # DeLong: variances of the shares of pairs won, by class.
+    # DeLong: variances of the shares of pairs ranked correctly, by class.
     wins = (score[y][:, None] > score[~y]) + 0.5 * (score[y][:, None] == score[~y])
     variance = wins.mean(axis=1).var(ddof=1) / y.sum()
     variance += wins.mean(axis=0).var(ddof=1) / (~y).sum()
@@ -107,7 +107,7 @@ def test_evaluate_gives_the_auc_and_delong_error(capsys, tmp_path, fitted):
     assert f"{found['auc']:.4f}" in capsys.readouterr().out
 
 
-def test_path_of_two_columns_finds_the_steps_worked_out_by_hand(tmp_path, capsys):
+def test_path_of_two_columns_finds_the_steps_derived_by_hand(tmp_path, capsys):
     # The four-point example: AUM falls from 1 to 0 at step 2, where AUC becomes 1.
     table = write(tmp_path / "line.csv", "y,at,d\n0,-7,0\n0,-2,-0.5\n1,0,0\n1,-4,0.5\n")
     out = str(tmp_path / "path.html")
@@ -153,7 +153,7 @@ def test_changepoint_model_finds_the_changes(tmp_path, capsys):
     assert "rocpath fit" in fails(capsys, ["predict", model, sequences])
 
 
-def test_changepoint_weights_are_runs_and_positions_their_units(tmp_path):
+def test_changepoint_fit_accepts_weights_and_unsorted_positions(tmp_path):
     sequences, labels = long_tables(tmp_path)
     long = pl.read_csv(sequences, schema_overrides={"sequence": pl.String})
     coded = long.with_columns(
@@ -162,7 +162,7 @@ def test_changepoint_weights_are_runs_and_positions_their_units(tmp_path):
     pl.read_csv(labels, schema_overrides={"sequence": pl.String}).with_columns(
         pl.col("start") * 2, pl.col("end") * 2
     ).write_csv(labels)
-    # The order of the rows does not matter where there are positions.
+    # With positions, the order of the rows does not matter.
     coded.reverse().write_csv(sequences)
     model, out = str(tmp_path / "model"), str(tmp_path / "changes.csv")
     argv = ["changepoint", "fit", sequences, labels, "--max-changes", "8"]
@@ -250,7 +250,7 @@ def test_every_command_has_help_with_examples(command, capsys):
 
 
 def test_help_is_fast_and_no_summary_is_truncated():
-    # Half a second is most of what one of these takes to import.
+    # Each of these modules takes up to half a second to import.
     check = "import sys; from rocpath.cli import main; main(['--help']); "
     check += "sys.exit(bool({'numpy', 'polars', 'sklearn', 'rich'} & set(sys.modules)))"
     done = subprocess.run(
@@ -311,8 +311,8 @@ def test_a_closed_stream_is_not_an_error(fitted, stream):
 
 
 @pytest.mark.parametrize("module", ["numpy", "polars"])
-def test_an_interrupt_while_importing_is_one_line(module):
-    # The finder is asked for every module; at the one named it does what Ctrl-C would.
+def test_an_interrupt_during_an_import_is_reported_in_one_line(module):
+    # The finder is called for every module, and interrupts the import of the given one.
     interrupt = f"""
 import os, signal, sys
 class Finder:
@@ -330,7 +330,7 @@ sys.meta_path.insert(0, Finder)
     assert (done.stdout, done.stderr) == (b"", b"rocpath: interrupted.\n")
 
 
-def test_a_warning_is_one_line_without_code(tmp_path, capsys):
+def test_a_warning_is_shown_in_one_line_without_code(tmp_path, capsys):
     table = write(tmp_path / "t.csv", "y,at,d\n0,-7,0\n1,0,1\n")
 
     def warn(*_):
@@ -345,7 +345,7 @@ def test_a_warning_is_one_line_without_code(tmp_path, capsys):
     assert capsys.readouterr().err == ("rocpath: note: raise max_iter\nrocpath: enough\n")
 
 
-def test_without_the_extra_the_package_imports_and_the_command_says_so():
+def test_without_the_extra_the_package_imports_and_the_command_names_it():
     block = "import sys\nfor m in ('typer', 'rich', 'polars', 'skops'):"
     block += " sys.modules[m] = None\n"
     done = subprocess.run(

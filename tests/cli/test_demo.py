@@ -1,4 +1,4 @@
-"""``rocpath demo``: the tables follow their documented rules, the commands repeat."""
+"""``rocpath demo``: documented properties of its tables, and repeatable commands."""
 
 import shlex
 
@@ -39,7 +39,7 @@ def test_customers_have_dates_categories_and_missing_values(customers):
 
 def test_cancellations_follow_the_documented_rule(customers):
     is_new = (pl.col("month") - pl.col("signup")).dt.total_days() < 90
-    for raises in (
+    for increases_risk in (
         is_new,
         pl.col("contract") == "monthly",
         pl.col("complaints") > 0,
@@ -47,14 +47,14 @@ def test_cancellations_follow_the_documented_rule(customers):
         pl.col("hours") < 3.0,
         pl.col("rating") < 6,
     ):
-        assert rate(customers, raises) > 1.3 * rate(customers, ~raises)
+        assert rate(customers, increases_risk) > 1.3 * rate(customers, ~increases_risk)
     # The charge has no effect: its correlation is within three standard errors of 0.
     is_positive = (customers["cancels"] == "yes").to_numpy()
     correlation = np.corrcoef(customers["charge"].to_numpy(), is_positive)[0, 1]
     assert abs(correlation) < 3 / np.sqrt(customers.height)
 
 
-def test_servers_have_a_day_of_values_each():
+def test_each_server_has_values_for_one_day():
     servers = demo_table.server_table()
     sizes = servers.group_by("sequence").len()["len"]
     assert sizes.to_list() == [24 * 12] * 6

@@ -1,4 +1,4 @@
-"""The command fit: notes, progress, targets, and results on interruption."""
+"""The fit command: notes, progress, targets and interruptions."""
 
 import contextlib
 import io
@@ -29,7 +29,9 @@ def test_a_fast_fit_has_one_model(tmp_path, capsys, fitted):
     assert main(["predict", out, fitted[1]]) == 0
 
 
-def test_a_fit_with_a_target_is_compared_by_it_and_meets_it(tmp_path, capsys, fitted):
+def test_with_max_fpr_models_are_compared_by_partial_auc_and_meet_the_target(
+    tmp_path, capsys, fitted
+):
     out = str(tmp_path / "model")
     argv = ["fit", fitted[1], "--label", "y", "--out", out, "--max-fpr", "0.2"]
     assert main(argv) == 0
@@ -57,8 +59,8 @@ def test_a_fit_with_a_target_is_compared_by_it_and_meets_it(tmp_path, capsys, fi
     assert "--max-fpr must be above 0" in fails(capsys, [*argv[:-1], "0", "--force"])
 
 
-def test_a_target_out_of_reach_is_noted_and_the_model_saved(tmp_path, capsys):
-    # The score is a function of x, and both labels occur for every x alike: the
+def test_an_unreachable_target_is_noted_and_the_model_is_saved(tmp_path, capsys):
+    # The score is a function of x, and a third of the rows is positive for every x: the
     # precision of any threshold is one third.
     x = np.repeat(np.arange(20), 3)
     table = pl.DataFrame({"x": x, "z": x % 7, "y": np.arange(60) % 3 // 2})
@@ -88,7 +90,7 @@ def test_the_positive_label_is_named_and_a_frequent_one_must_be_accepted(tmp_pat
     out = str(tmp_path / "model")
     argv = ["fit", fitted[1], "--label", "y", "--out", out, "--fast"]
     assert main(argv) == 0
-    # Labels above the quantile of 0.7 of 30 rows are "yes".
+    # The labels of 30 rows above their 0.7 quantile are "yes".
     assert capsys.readouterr().err.startswith("positive: 'yes' of column 'y', 9 of 30")
     table = str(tmp_path / "t.csv")
     rows = labeled_table()
@@ -119,7 +121,7 @@ def test_a_user_at_a_terminal_is_asked(monkeypatch, capsys):
     assert terminal.ask("Is it?") is None
 
 
-def test_control_c_at_the_question_ends_the_command(tmp_path):
+def test_control_c_at_the_prompt_ends_the_command(tmp_path):
     pty = pytest.importorskip("pty")
     table = str(tmp_path / "t.csv")
     labeled_table().with_columns(y=pl.col("y").replace({"no": "z"})).write_csv(table)
@@ -139,7 +141,7 @@ def test_control_c_at_the_question_ends_the_command(tmp_path):
     assert shown.endswith(b"rocpath: interrupted.\r\n")
 
 
-def test_the_answer_no_exchanges_the_labels(monkeypatch):
+def test_the_answer_no_swaps_the_labels(monkeypatch):
     monkeypatch.setattr(table_output, "ask", lambda question: False)
     rows = pl.DataFrame({"y": ["a", "b", "b", None]})
     label = table_output.chosen_positive(rows, "y", None, is_accepted=False)
@@ -149,8 +151,8 @@ def test_the_answer_no_exchanges_the_labels(monkeypatch):
 
 
 def test_remaining_time_is_shown_every_ten_seconds_without_a_terminal(capsys, monkeypatch):
-    # Seven seconds a step, so that every second step is shown: after 2 of 5 steps,
-    # 3 * 7 s are left, and after 4 of 5 steps, 7 s.
+    # Steps take 7 s each, so every second one is shown: 3 * 7 s are left after 2 of 5
+    # steps, and 7 s after 4 of 5 steps.
     clock = iter([0.0, 0.0, 0.0, 7.0, 14.0, 21.0, 28.0])
     monkeypatch.setattr(terminal.time, "monotonic", lambda: next(clock))
     with terminal.progress_bar(quiet=False) as progress:
@@ -162,7 +164,7 @@ def test_remaining_time_is_shown_every_ten_seconds_without_a_terminal(capsys, mo
 
 
 def test_nothing_remains_of_a_fit_that_is_terminated_while_writing(tmp_path, fitted):
-    # The signal comes after the first of the files.
+    # The signal is sent after the first file is written.
     call = """
 import os, signal, sys
 from pathlib import Path
@@ -209,7 +211,7 @@ def test_parquet_on_a_full_disk_is_reported_in_one_line(tmp_path, capsys, monkey
     assert os.listdir(tmp_path) == []
 
 
-def test_the_headline_is_about_the_rows_of_a_test_file(tmp_path, capsys, fitted):
+def test_the_headline_describes_the_rows_of_a_test_file(tmp_path, capsys, fitted):
     out = str(tmp_path / "model")
     argv = ["fit", fitted[1], "--label", "y", "--test", fitted[1], "--out", out, "--fast"]
     assert main(argv) == 0

@@ -38,7 +38,7 @@ def files(tmp_path):
 
 @pytest.fixture
 def on_client(monkeypatch, client):
-    """Let commands use the running workers."""
+    """Make commands use the running workers."""
     from contextlib import contextmanager
 
     @contextmanager
@@ -86,10 +86,10 @@ def test_dask_writes_a_report_of_the_sampled_rows(files, tmp_path, capsys, on_cl
     out = tmp_path / "fit"
     how = ("--label", "y", "--drop", "name", "--engine", "dask", "--out", out)
     assert run("fit", files, *how) == 0
-    shown, said = capsys.readouterr()
+    shown, notes = capsys.readouterr()
     assert "300 rows" not in shown  # all rows are sampled, so the title does not count them
-    assert "sampling files, 3 partitions\n" in said
-    assert "checking rows, 3 partitions\n" in said
+    assert "sampling files, 3 partitions\n" in notes
+    assert "checking rows, 3 partitions\n" in notes
     metrics = json.loads((out / "metrics.json").read_text())
     held_out = metrics["methods"]["AUCClassifier"]
     assert held_out["low"] < held_out["auc"] < held_out["high"]
@@ -99,7 +99,7 @@ def test_dask_writes_a_report_of_the_sampled_rows(files, tmp_path, capsys, on_cl
     assert f"{held_out['auc']:.3f}" in page
 
 
-def test_targets_on_dask(files, tmp_path, capsys, on_client):
+def test_thresholds_for_targets_are_the_same_on_dask(files, tmp_path, capsys, on_client):
     how = ("--label", "y", "--drop", "name", "--quiet", "--engine", "dask")
     for option in (("--max-fpr", "0.3"), ("--min-precision", "0.6"), ("--top", "40")):
         out = tmp_path / option[0].strip("-")
@@ -117,13 +117,13 @@ def test_targets_on_dask(files, tmp_path, capsys, on_client):
         for one, other in zip(*(a["operating_points"] for a in areas), strict=True):
             assert one["rule"] == other["rule"]
             assert other["threshold"] == pytest.approx(one["threshold"], rel=1e-12)
-    # The highest 40 scores of all rows, in which no two are equal.
+    # All scores are different, so exactly 40 rows have the highest ones.
     rows = pl.concat([pl.read_parquet(files.replace("*", str(k))) for k in range(3)])
     assert (model.scores(rows) >= model.threshold).sum() == 40
 
 
-def test_targets_of_groups_and_weights_on_dask(files, tmp_path, capsys, on_client):
-    """The rows of each group are in several files, and some have no label."""
+def test_thresholds_with_groups_or_weights_are_the_same_on_dask(files, tmp_path, capsys, on_client):
+    """Check groups whose rows are in several files, some without a label."""
     for number in range(3):
         name = files.replace("*", str(number))
         table = pl.read_parquet(name).with_row_index("row")
@@ -159,7 +159,7 @@ def test_targets_of_groups_and_weights_on_dask(files, tmp_path, capsys, on_clien
         assert here["warnings"] == there["warnings"]
 
 
-def test_dask_raises_the_errors_of_memory(files, tmp_path, capsys, on_client):
+def test_errors_are_the_same_on_dask(files, tmp_path, capsys, on_client):
     how = ("--label", "y", "--engine", "dask", "--fast", "--quiet")
     assert run("fit", files, *how, "--drop", "nmae", "--out", tmp_path / "a") == 2
     assert "'nmae'" in capsys.readouterr().err
@@ -180,7 +180,7 @@ def test_dask_raises_the_errors_of_memory(files, tmp_path, capsys, on_client):
             assert "'z', is the more frequent label" in capsys.readouterr().err
 
 
-def test_files_larger_than_half_of_the_memory_run_on_dask(files, monkeypatch, capsys):
+def test_files_that_need_over_half_of_the_memory_are_read_with_dask(files, monkeypatch, capsys):
     assert not many_files.runs_on_dask(files, Source())
     monkeypatch.setattr(many_files, "available_memory", lambda: 10_000)
     assert many_files.runs_on_dask(files, Source())

@@ -1,4 +1,4 @@
-"""Commands on scores: compare them, and the thresholds that evaluate finds."""
+"""Commands for scores: compare and blend, and the thresholds of evaluate."""
 
 import json
 import os
@@ -62,7 +62,7 @@ def test_groups_make_the_comparison_cluster_robust(tmp_path, scores, capsys):
     assert "group column 'no' not found" in fails(capsys, [*argv, "no"])
 
 
-def test_equal_scores_show_no_difference(scores, capsys):
+def test_scores_with_equal_rankings_do_not_differ(scores, capsys):
     argv = ["compare", scores[0], "--label", "y", "--scores", "poor,scaled"]
     assert main(argv) == 0
     assert capsys.readouterr().err == "No significant difference.\n"
@@ -90,10 +90,10 @@ def test_evaluate_finds_thresholds_that_meet_targets(fitted, capsys):
     score = pl.read_csv(capsys.readouterr().out.encode())["score"].to_numpy()
     y = (pl.read_csv(fitted[1])["y"] == "yes").to_numpy()
     rules = {one["rule"]: one for one in found["operating_points"]}
-    seen = rules["false positive rate at most 20%"]
+    observed = rules["false positive rate at most 20%"]
     point = rp.choose_threshold(y, score, max_fpr=0.2)
-    assert seen["threshold"] == pytest.approx(point.threshold)
-    assert seen["fp"] == (score[~y] >= point.threshold).sum()
+    assert observed["threshold"] == pytest.approx(point.threshold)
+    assert observed["fp"] == (score[~y] >= point.threshold).sum()
     top = rules["the 5 rows ranked highest"]
     assert top["tp"] + top["fp"] == 5
     area = rp.auc_interval(y, score, max_fpr=0.2)
@@ -120,7 +120,7 @@ def test_blend_writes_weights_a_model_and_a_report(scores, tmp_path, capsys):
     saved = json.loads(read(os.path.join(out, "metrics.json")))["weights_of_blend"]
     assert saved == pytest.approx(weights)
     assert "Weights of the blend" in read(os.path.join(out, "report.html"))
-    # As fit_scores in Python does.
+    # The weights are those of fit_scores.
     S = table.with_columns(scaled=2 * table["poor"]).to_numpy()
     blender = rp.AUCBlender(random_state=0).fit_scores(S, y)
     assert list(weights.values()) == pytest.approx(blender.weights_)
@@ -132,7 +132,7 @@ def test_blend_writes_weights_a_model_and_a_report(scores, tmp_path, capsys):
     rows = pl.read_csv(name).with_columns(poor=pl.lit(None, dtype=pl.Float64))
     rows.write_csv(gap)
     assert "'poor'" in fails(capsys, ["predict", out, gap])
-    assert "missing values in row 1" in fails(
+    assert "missing value in row 1" in fails(
         capsys, ["blend", gap, "--label", "y", "--out", out, "--force"]
     )
 

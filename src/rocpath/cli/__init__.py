@@ -52,7 +52,7 @@ def _run(argv: Sequence[str] | None) -> int:
         # Typer converts an interrupt to an exit code.
         if code == _INTERRUPTED:
             raise KeyboardInterrupt
-        # Flushed here, since a closed pipe can no longer be handled at exit.
+        # Flushed here, since a closed pipe cannot be handled at exit.
         sys.stdout.flush()
     except SystemExit as end:
         # Typer exits with an error if the reader has closed the pipe.
@@ -65,7 +65,7 @@ def _run(argv: Sequence[str] | None) -> int:
     except BrokenPipeError:
         return _leave_pipe()
     except ModuleNotFoundError as error:
-        return _fail(f"{error.name} is missing: pip install 'rocpath[cli]'")
+        return _fail(f"{error.name} is not installed: run pip install 'rocpath[cli]'")
     except (ImportError, ValueError, OSError, MemoryError) as error:
         return _fail(str(error) or "out of memory")
     except Exception as error:
@@ -79,18 +79,18 @@ def _run(argv: Sequence[str] | None) -> int:
 def _has_memory_limit() -> bool:
     try:
         import resource
-    except ImportError:  # not on this system
+    except ImportError:  # Windows has no such module
         return False
     return resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY
 
 
 def _run_in_child() -> int:
-    """Run the command in a child process, which compiled libraries may abort.
+    """Run the command in a child process.
 
-    If memory is limited, they may end the process with messages of their own; these are
-    replaced by one line.
+    If memory is limited, compiled libraries may abort the process with messages of their
+    own, which are replaced by one line.
     """
-    # Each thread reserves memory.
+    # Each thread reserves memory, so libraries start only one.
     for name in ("OPENBLAS_NUM_THREADS", "POLARS_MAX_THREADS", "OMP_NUM_THREADS"):
         os.environ.setdefault(name, "1")
     reading, writing = os.pipe()
@@ -160,5 +160,5 @@ def _fail(message: str) -> int:
 
 
 def _note(message: Warning | str, *_: object) -> None:
-    """Show a warning without the line of code that it comes from."""
+    """Show a warning in one line, without the code that it comes from."""
     say(f"rocpath: note: {' '.join(str(message).split())}")

@@ -35,9 +35,9 @@ def segment(
 ) -> None:
     """Detect changes without labels, and write a labeling page.
 
-    The default penalty depends on the noise of each sequence, its autocorrelation and
-    its length. Label regions in labels.html, save the labels, and learn the penalty
-    with changepoint fit. Writes changes.csv, sequences.csv and labels.html, which shows
+    The default penalty depends on the noise, the autocorrelation and the length of each
+    sequence. Label regions in labels.html, save the labels, and learn the penalty with
+    changepoint fit. Writes changes.csv, sequences.csv and labels.html, which shows
     segmentations with up to --max-changes changes.
     """
     early_checks.check_exists(sequences.sequences)
@@ -148,8 +148,8 @@ def predict(
     """Detect changes with the penalties predicted by a model.
 
     The position of a change is that of the first observation after it, in the format
-    of the table. By default, columns have the same names as in the fit. A
-    sequence that cannot be read has a row with a note instead of changes.
+    of the table. By default, columns have the same names as in the fit. A sequence that
+    cannot be read is listed with a note instead of changes.
     """
     early_checks.check_exists(model, sequences.sequences)
     early_checks.check_file(out, force=force, is_table=True)

@@ -1,6 +1,6 @@
 """Commands for tables of labeled rows: fit, predict, evaluate, compare and more.
 
-Other modules are imported when a command runs, so that help is shown at once.
+Other modules are imported when a command runs, so that --help is fast.
 """
 
 import json
@@ -63,11 +63,10 @@ def fit(
 ) -> None:
     """Fit a ranking model to a table and evaluate it.
 
-    AUCClassifier is compared with tuned models (logistic regression, plain and
-    balanced, and gradient boosting) on held-out rows, and the simplest model within one
-    standard error of the best is saved. Columns may contain numbers, booleans, dates,
-    categories and missing values. Writes model.skops, metrics.json and report.html to
-    the output folder.
+    On held-out rows, AUCClassifier is compared with tuned logistic regression (plain and
+    balanced) and gradient boosting. The simplest model within one standard error of the
+    best is saved. Columns may contain numbers, booleans, dates, categories and missing
+    values. Writes model.skops, metrics.json and report.html to the output folder.
     """
     targets.check()
     early_checks.check_folder(to.out, force=to.force)
@@ -108,8 +107,8 @@ def predict(
 ) -> None:
     """Score the rows of a table.
 
-    Writes the log-odds, the probability and the predicted label of each row. For
-    several tables, --out is a folder with one file of scores for each.
+    Writes the log-odds, the probability and the predicted label of each row. If TABLE
+    matches several files, --out is a folder with one file of scores for each.
     """
     early_checks.check_exists(model)
     early_checks.check_columns_exist(table, {"id": [id_column]})
@@ -173,7 +172,7 @@ def compare(
     max_fpr: options.MaxFprOption = None,
     group: options.GroupOption = None,
     out: Annotated[
-        str | None, options.option("FILE.html", "HTML report with intervals, tests and bands.")
+        str | None, options.option("FILE.html", "HTML report with intervals, tests and ROC bands.")
     ] = None,
     force: options.ForceOption = False,
     as_json: options.JsonOption = False,
@@ -225,8 +224,8 @@ def blend(
 
     The models behind the scores must not have been fitted to these rows. The weights
     are non-negative and sum to one, and the blend is evaluated on held-out rows. Writes
-    weights.csv, metrics.json, report.html, and model.skops, which predict applies to
-    tables with the same columns of scores.
+    weights.csv, metrics.json, report.html and model.skops. The command predict applies
+    the model to tables with the same columns of scores.
     """
     early_checks.check_folder(to.out, force=to.force)
     names = options.split_names(scores)
@@ -262,18 +261,20 @@ def path(
     model: Annotated[
         str | None,
         options.option(
-            "MODEL", "Model to use instead of two columns; the direction is minus its AUM gradient."
+            "MODEL",
+            "Model to use instead of two columns; the direction is its negative AUM gradient.",
         ),
     ] = None,
     positive: options.PositiveOption = None,
     out: Annotated[
-        str | None, options.option("FILE.html", "HTML page to explore the steps.")
+        str | None, options.option("FILE.html", "HTML page for exploring the steps.")
     ] = None,
     force: options.ForceOption = False,
 ) -> None:
     """Find the best steps along a line of predictions.
 
-    The best steps are those with the smallest AUM and with the largest AUC.
+    Predictions are linear functions of the step. Prints the steps that variants of the
+    line search choose, such as those with the smallest AUM and the largest AUC.
     """
     columns = {"label": label, "predictions": predictions, "direction": direction}
     early_checks.check_columns_exist(table, {role: [name] for role, name in columns.items()})
@@ -289,7 +290,7 @@ def path(
     elif model is None and predictions is not None and direction is not None:
         lines = step_search.column_lines(table, label, positive, predictions, direction)
     else:
-        raise ValueError("either --predictions and --direction, or --model, must be given.")
+        raise ValueError("either --model or both --predictions and --direction must be given.")
     step_search.show_steps(lines, table, out, force=force)
 
 
@@ -297,8 +298,8 @@ def path(
 def demo(to: options.Folder = options.Folder("rocpath-demo")) -> None:
     """Run fit and changepoint label on simulated tables.
 
-    Writes two tables: about 5,000 rows of customers with dates, categories and missing
-    values, of which 6% are positive, and the response times of six servers. Prints each
+    Writes two tables: about 5,000 rows of customers, 6% of them positive, with dates,
+    categories and missing values, and the response times of six servers. Prints each
     command before running it, so that you can repeat it.
     """
     from rocpath.cli.demo_table import customer_table, server_table

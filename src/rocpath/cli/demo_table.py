@@ -1,4 +1,4 @@
-"""Simulate the data of ``rocpath demo``: customers who may cancel, and slow servers.
+"""Simulate the data of ``rocpath demo``: customers who may cancel, and servers.
 
 Both tables have a fixed seed. The docstrings describe how the data are generated, so
 that readers know what a model can find in them.
@@ -52,7 +52,7 @@ def _customers(rng: np.random.Generator) -> tuple[pl.DataFrame, NDArray[np.float
     """Draw the constant attributes of each customer, and the random effects."""
     n = _N_CUSTOMERS
     plan = rng.choice(3, n, p=[0.5, 0.35, 0.15])
-    # A tenth signed up less than 90 days before the first month.
+    # An additional tenth signed up less than 90 days before the first month.
     n_days = np.where(rng.random(n) < 0.1, rng.integers(1, 90, n), rng.integers(1, 1000, n))
     region = rng.choice(_REGIONS, n, p=[0.3, 0.25, 0.2, 0.15, 0.06, 0.04])
     customers = {

@@ -62,7 +62,7 @@ def file_names(table: str) -> list[str]:
 def check_columns_exist(table: str, columns: Mapping[str, Collection[str | None]]) -> None:
     """Raise if a file does not exist or its header lacks a column.
 
-    ``columns`` maps each role to column names; None is a column that was not given.
+    ``columns`` maps each role to column names, or None for a column that was not given.
     """
     first = file_names(table)[0]
     check_exists(first)
@@ -102,10 +102,10 @@ def check_file(target: str, *, force: bool, is_table: bool = False) -> None:
 def _check_target(target: Path, *, force: bool) -> None:
     if os.path.lexists(target) and not force:
         raise ValueError(
-            f"{str(target)!r} already exists: choose another with --out, or "
+            f"{str(target)!r} already exists: choose another name with --out, or "
             "overwrite it with --force."
         )
-    # Checked before the results are computed, which may take long.
+    # Checked before the results are computed, which may take a long time.
     parent = target if target.is_dir() else target.absolute().parent
     if not parent.is_dir():
         raise ValueError(

@@ -20,7 +20,7 @@ from rocpath.table_files.csv_text import first_line, inert_csv
 
 
 def opened(source: str) -> Any:
-    """Return standard input for ``-``, or else the name of a file."""
+    """Return standard input for ``-``, and otherwise the file name."""
     return sys.stdin.buffer if source == STANDARD_STREAM else source
 
 
@@ -39,7 +39,7 @@ def write_table(table: pl.DataFrame, target: str, *, force: bool) -> None:
 
 
 def write_text(text: str, target: str, *, force: bool) -> None:
-    """Write a text to a file or to standard output."""
+    """Write text to a file or to standard output."""
     if target == STANDARD_STREAM:
         sys.stdout.write(text)
         sys.stdout.flush()
@@ -56,7 +56,8 @@ def write_folder(
     """
     target = Path(folder)
     check_folder(folder, force=force)
-    # Inside an existing folder, as its parent may not be writable.
+    # The parent of an existing folder may not be writable, so results are first written
+    # inside the folder.
     near = target / "results" if target.exists() else target
     with _unfinished(near, folder) as unfinished:
         unfinished.mkdir()
@@ -64,8 +65,8 @@ def write_folder(
             if callable(content):
                 content(unfinished / name)
                 continue
-            coded = content.encode("utf-8") if isinstance(content, str) else content
-            (unfinished / name).write_bytes(coded)
+            encoded = content.encode("utf-8") if isinstance(content, str) else content
+            (unfinished / name).write_bytes(encoded)
         if target.exists():
             # Renamed one by one: each file is complete, even if an error occurs.
             for name in contents:
@@ -83,12 +84,12 @@ def _write_file(target: str, content: bytes, *, force: bool) -> None:
 
 @contextmanager
 def _unfinished(near: Path, target: str) -> Iterator[Path]:
-    """Yield a path next to another for unfinished results, which are removed on errors.
+    """Yield a temporary path next to another, which is removed at the end.
 
-    An OSError is converted to an error that names the target, which cannot be written.
+    An OSError is converted to a ValueError that names the target.
     """
-    # In the same folder, since renaming is atomic only within one file system; with the
-    # process ID, since two fits may write to the same folder.
+    # The path is in the same folder, since renaming is atomic only within a file system,
+    # and contains the process ID, since two fits may write to the same folder.
     near = near.absolute()
     unfinished = near.with_name(f".{near.name}.{os.getpid()}.partial")
     try:

@@ -1,4 +1,4 @@
-"""Tables in several files: read into memory together, or one by one on Dask."""
+"""Read, evaluate and predict tables in several files, in memory or on Dask."""
 
 import logging
 import os
@@ -101,7 +101,7 @@ def evaluate_tables(
 def predict_files(
     model: TableModel, table: str, out: str, id_column: str | None, *, source: Source, force: bool
 ) -> None:
-    """Write the scores of one file, or of several files into a folder by name."""
+    """Write the scores of one file, or of several files to a folder under their names."""
     is_lazy, names, targets = runs_on_dask(table, source), file_names(table), [out]
     if is_lazy or is_many(table):
         check_folder(out, force=force)
@@ -112,8 +112,8 @@ def predict_files(
         Path(out).mkdir(exist_ok=True)
     else:
         check_file(out, force=force, is_table=True)
-    # One by one: all scores together may not fit into memory, and completed files are
-    # kept if a later one fails.
+    # Files are scored one by one: all scores together may not fit into memory, and
+    # completed files are kept if a later one fails.
     state = (model, id_column, source.encoding, force)
     if not is_lazy:
         for name, target in zip(names, targets, strict=True):
@@ -139,7 +139,8 @@ def _predict_file(
     if id_column is not None:
         if id_column in scores.columns:
             raise ValueError(
-                f"--id {id_column!r} has the name of a column of scores: rename the column."
+                f"--id must not be the name of an output column, got {id_column!r}: rename the "
+                "column."
             )
         scores.insert_column(0, column(rows, id_column, "id"))
     for note in model.far_values(rows):

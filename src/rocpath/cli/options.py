@@ -11,12 +11,12 @@ from typer.core import TyperCommand
 
 def examples(*commands: str) -> str:
     """Return the examples at the end of a help page."""
-    # The first character keeps typer from reflowing the lines.
+    # The first character, a backspace, keeps typer from reflowing the lines.
     return "\b\nExamples:\n" + "\n".join(f"  {command}" for command in commands)
 
 
 class PlainUsage(TyperCommand):
-    """Show required arguments in the usage line without braces."""
+    """Command whose usage line shows required arguments without braces."""
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """Return the options and arguments of the usage line."""
@@ -64,7 +64,7 @@ def _fields(one: inspect.Parameter) -> Iterator[inspect.Parameter]:
 
 
 def split_names(given: list[str] | None) -> list[str]:
-    """Split names of columns at commas."""
+    """Split column names at commas."""
     return [name.strip() for one in given or () for name in one.split(",") if name.strip()]
 
 
@@ -82,7 +82,7 @@ TableArgument = Annotated[
         "'parts/*.parquet' for several files; - for CSV on stdin.",
     ),
 ]
-# A folder is accepted too, since that is what fit writes.
+# A folder is also accepted, since fit writes one.
 ModelArgument = Annotated[
     str, typer.Argument(metavar="MODEL", help="A model.skops file, or the output folder of fit.")
 ]
@@ -106,11 +106,15 @@ TypesOption = Annotated[
 ]
 DropOption = Annotated[list[str] | None, option("COLUMN", "Column to drop; may be repeated.")]
 TestOption = Annotated[
-    str | None, option("TABLE", "Labeled rows for evaluation, never used in the fit.")
+    str | None,
+    option("TABLE", "Table of labeled rows for evaluation, which are not used in the fit."),
 ]
 FastOption = Annotated[bool, typer.Option("--fast", help="Fit one model without a comparison.")]
 YesOption = Annotated[
-    bool, typer.Option("--yes", help="Accept the default positive label even if it is frequent.")
+    bool,
+    typer.Option(
+        "--yes", help="Accept the default positive label even if it is the more frequent one."
+    ),
 ]
 ModelChoiceOption = Annotated[
     Literal["linear", "blend", "logistic", "boosting", "auto"],
@@ -130,14 +134,14 @@ ScoresOption = Annotated[
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 # The range of seeds that NumPy accepts.
 SeedOption = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of all random choices.")]
-# Results may have taken long to compute: they are overwritten only on request.
+# Results may be expensive to compute, so they are overwritten only on request.
 ForceOption = Annotated[bool, typer.Option("--force", help="Overwrite existing files.")]
 QuietOption = Annotated[bool, typer.Option("--quiet", help="Hide progress and notes.")]
 GroupOption = Annotated[
     str | None,
     option(
         "COLUMN",
-        "Column of groups of dependent rows, such as customers, for cluster-robust results.",
+        "Column of groups of dependent rows, such as customers, for cluster-robust intervals.",
     ),
 ]
 WeightOption = Annotated[str | None, option("COLUMN", "Column of row weights.")]
@@ -147,9 +151,9 @@ class Targets(NamedTuple):
     """Targets for thresholds, all of them optional."""
 
     max_fpr: MaxFprOption = None
-    min_precision: Annotated[
-        float | None, option("SHARE", "Minimum precision of the predicted positives.")
-    ] = None
+    min_precision: Annotated[float | None, option("SHARE", "Minimum precision for thresholds.")] = (
+        None
+    )
     top: Annotated[
         int | None,
         typer.Option(metavar="K", min=1, help="Maximum number of rows predicted positive."),
@@ -185,7 +189,8 @@ class Source(NamedTuple):
     engine: Annotated[
         Literal["auto", "memory", "dask"],
         typer.Option(
-            help="How to read tables; auto uses Dask for files that may need over half the memory."
+            help="How to read tables; auto uses Dask if several files may need more than half of "
+            "the memory."
         ),
     ] = "auto"
     scheduler: Annotated[

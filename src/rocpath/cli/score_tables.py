@@ -25,7 +25,7 @@ class ScoreTable(NamedTuple):
     label: BinaryLabel
     score: dict[str, NDArray[np.float64]]
     groups: NDArray[np.generic] | None
-    rows: pl.DataFrame  # with these columns only
+    rows: pl.DataFrame  # only the columns of labels, scores and groups
 
     @property
     def classes(self) -> NDArray[np.str_]:

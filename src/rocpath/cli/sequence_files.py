@@ -25,7 +25,7 @@ def open_sequences(
 ) -> SequenceTable:
     """Read the sequences of a file, and warn about skipped ones.
 
-    Names of columns are those of the options, or else those saved with a model.
+    Column names are those of the options, or else those saved with a model.
     """
     source, *names, fill, repeated, wide, common = options
     roles = ("sequence", "position", "value", "weight")

@@ -37,7 +37,7 @@ def column_lines(
 
 
 def show_steps(lines: Lines, table: str, out: str | None, *, force: bool) -> None:
-    """Show the steps that the searches choose, and write a page to explore them."""
+    """Show the steps that variants of the search choose, and write a page about them."""
     view = step_view.step_view(lines)
     within = f"; best AUC within {view.auc_tol:g}" if view.auc_tol else ""
     start = ("start", 0.0, view.aum.value[0], view.auc.value[0])

@@ -52,7 +52,7 @@ def fit_tables(
     try:
         evaluation = None if test is None else _evaluate_on(model, test, roles, source)
     except ValueError:
-        # The fit may have taken long: save it even if the test file cannot be used.
+        # The fit may have taken a long time: save it even if the test file is invalid.
         write_fit(model, title, to)
         raise
     write_fit(model, title, to, evaluation)
@@ -62,7 +62,7 @@ def _check_supported(model: TableClassifier, roles: RowRoles, test: str | None) 
     if model.model not in ("auto", "linear"):
         raise ValueError(
             f"--model must be auto or linear on Dask, got {model.model}: other models "
-            "need --engine memory."
+            "require --engine memory."
         )
     if any(roles) or test is not None:
         raise ValueError(
@@ -113,4 +113,4 @@ def write_fit(
     if "report.html" in files:
         say(f"Open {Path(to.out) / 'report.html'}")
     else:
-        say(f"Wrote {to.out}; for a report: pip install 'rocpath[report]'")
+        say(f"Wrote {to.out}. For a report, run pip install 'rocpath[report]'")

@@ -126,4 +126,4 @@ def show_evaluation(title: str, found: TableEvaluation) -> None:
         show_table(*found.point_table)
     _show_warnings(found.warnings, _REMEDIES_OF_EVALUATION)
     for rule in found.unreachable:
-        say(f"note: {rule}: out of reach, no threshold reaches it on these rows.")
+        say(f"note: no threshold meets this target on these rows: {rule}.")

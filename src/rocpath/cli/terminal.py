@@ -25,12 +25,12 @@ def ask(question: str) -> bool | None:
     # Without a terminal, reading could block, or consume a line of the table.
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return None
-    # With the handler of Polars, Ctrl-C restarts a read; with that of Python, it interrupts.
+    # The signal handler of Polars does not interrupt a read; this restores that of Python.
     signal.signal(signal.SIGINT, signal.getsignal(signal.SIGINT))
     while True:
         sys.stderr.write(f"{_printable(question)} [y/n] ")
         sys.stderr.flush()
-        # Not typer's prompt, which hides interrupts.
+        # Typer's prompt is not used, since it hides interrupts.
         answer = sys.stdin.readline()
         if not answer:
             return None
