@@ -1,4 +1,4 @@
-"""What tests in a browser share."""
+"""Functions shared by the tests in a browser."""
 
 
 def wait_until(browser, script, seconds=20):

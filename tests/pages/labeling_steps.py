@@ -1,4 +1,4 @@
-"""What a person does on the labeling page, for tests in a browser."""
+"""Actions of a user on the labeling page, for tests in a browser."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from rocpath.changepoint import labeling_page
 from tests.pages.browsing import find, wait_until
 
 N = 100
-KEPT = "return Object.values(localStorage).map((one) => JSON.parse(one))[0] || []"
+STORED_LABELS = "return Object.values(localStorage).map((one) => JSON.parse(one))[0] || []"
 
 
 def reload(browser):
@@ -15,7 +15,7 @@ def reload(browser):
 
 
 def sequences(n_sequences=3, n=N):
-    """Steps up at 30 and down at 70, in noise."""
+    """Return noisy sequences with a step up at 30% and a step down at 70%."""
     rng = np.random.default_rng(0)
     step = 10.0 * ((np.arange(n) >= 0.3 * n) & (np.arange(n) < 0.7 * n))
     return [step + rng.normal(size=n) for _ in range(n_sequences)]
@@ -27,14 +27,14 @@ def page(names=("a", "b", "c"), **options):
 
 
 def settled(browser):
-    """Wait for two frames, so that everything asked for is drawn."""
+    """Wait for two frames, so that all updates are drawn."""
     browser.execute_async_script(
         "const done = arguments[0];requestAnimationFrame(() => requestAnimationFrame(() => done()))"
     )
 
 
 def pixel(browser, place, n=N):
-    """Return where a place lies from the middle of the canvas, at first sight."""
+    """Return the offset of a place from the center of the canvas in the initial view."""
     width = find(browser, ".large canvas").size["width"]
     left, right = 44 if width < 600 else 60, 10
     room = 0.01 * (n - 1)
@@ -69,8 +69,8 @@ def hold(browser, held, *keys):
     settled(browser)
 
 
-def kept(browser):
-    return browser.execute_script(KEPT)
+def stored_labels(browser):
+    return browser.execute_script(STORED_LABELS)
 
 
 def text(browser, name):

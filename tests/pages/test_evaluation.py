@@ -1,4 +1,4 @@
-"""The evaluation page: its numbers, its escapes, and its slider in a browser."""
+"""The evaluation page: its numbers, its escaping, and its slider in a browser."""
 
 import json
 import re
@@ -39,9 +39,9 @@ def test_the_page_has_the_numbers_of_the_library(tmp_path, has_groups):
     assert ("Obuchowski" in page) == has_groups
     model = charts_of(page)["models"][0]
     for threshold, tp, fp in zip(model["threshold"], model["tp"], model["fp"], strict=True):
-        called = scores["a <b>"] >= threshold
-        assert (called[y == 1].sum(), called[y == 0].sum()) == (tp, fp)
-    # Only scores between 0 and 1 can be calibrated.
+        is_predicted = scores["a <b>"] >= threshold
+        assert (is_predicted[y == 1].sum(), is_predicted[y == 0].sum()) == (tp, fp)
+    # Calibration is shown only for scores between 0 and 1.
     assert model["calibration"] == []
     assert charts_of(page)["models"][1]["calibration"]
 
@@ -54,7 +54,7 @@ def test_one_score_needs_no_comparison(tmp_path):
         rp.evaluation_report(y, {}, path=tmp_path / "e.html")
 
 
-def test_no_script_or_style_comes_from_elsewhere(tmp_path):
+def test_scripts_and_styles_are_embedded(tmp_path):
     y, scores = two_scores()
     page = rp.evaluation_report(y, scores, path=tmp_path / "e.html").read_text()
     assert not re.search(r'<(script|link|img)[^>]+(src|href)="http', page)
@@ -85,8 +85,8 @@ def test_the_slider_shows_the_rows_predicted_positive(browser, tmp_path):
         assert find(browser, ".calibrated").is_displayed() == has_calibration
         for place in (0, 7, len(models[number]["threshold"]) - 1):
             browser.execute_script(MOVE, place)
-            called = score >= models[number]["threshold"][place]
-            tp, fp = called[y == 1].sum(), called[y == 0].sum()
+            is_predicted = score >= models[number]["threshold"][place]
+            tp, fp = is_predicted[y == 1].sum(), is_predicted[y == 0].sum()
             shown = browser.execute_script(SHOWN)
             assert (shown["tp"], shown["fp"]) == (str(tp), str(fp))
             assert (shown["fn"], shown["tn"]) == (str(100 - tp), str(100 - fp))

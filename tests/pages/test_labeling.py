@@ -1,4 +1,4 @@
-"""The text and the data of the labeling page, without a browser."""
+"""Text and data of the labeling page, without a browser."""
 
 import base64
 import json
@@ -33,18 +33,18 @@ def numbers(text, dtype):
     return np.frombuffer(base64.b64decode(text), dtype)
 
 
-def test_models_are_those_that_penalties_select_from_few_to_many_changes():
-    # Costs 20.8, 6.75 and 0: both differences are gains of a penalty.
+def test_models_are_selected_by_penalties_and_sorted_by_changes():
+    # The costs are 20.8, 6.75 and 0: some penalty selects each number of changes.
     models = sequence(max_changes=2)["models"]
     assert [one["changes"] for one in models] == [[], [2], [2, 5]]
     selection = cp.model_selection(cp.segment(X, 2).cost)
     penalty = [one["min_penalty"] for one in models]
     assert penalty == selection.min_penalty[::-1].tolist()
-    # Values 1 to 5 are -1 to 1 in units of half the range, from its middle.
+    # Values from 1 to 5 are scaled to the range from -1 to 1.
     assert models[2]["mean"] == [-1, 1, -0.5]
 
 
-def test_values_keep_their_shape_at_any_scale():
+def test_values_can_be_restored_at_any_scale():
     for factor in (1e-90, 1.0, 1e90):
         value = sequence(sequences=[factor * X], max_changes=1)["value"]
         scaled = numbers(value["float32"], "<f4")
@@ -52,15 +52,15 @@ def test_values_keep_their_shape_at_any_scale():
         np.testing.assert_allclose(restored / factor, X, rtol=1e-6)
 
 
-def test_even_positions_are_two_numbers_and_others_exact():
+def test_even_positions_are_encoded_as_two_numbers_and_others_exactly():
     even = sequence(positions=[0.5 + 0.25 * np.arange(6)])["position"]
     assert even == {"kind": "number", "first": 0.5, "step": 0.25, "n": 6}
-    odd = np.array([0.1, 0.2, 0.4, 5, 7, 1e9 + 0.1])
-    coded = sequence(positions=[odd])["position"]
-    assert numbers(coded["float64"], "<f8").tolist() == odd.tolist()
+    uneven = np.array([0.1, 0.2, 0.4, 5, 7, 1e9 + 0.1])
+    encoded = sequence(positions=[uneven])["position"]
+    assert numbers(encoded["float64"], "<f8").tolist() == uneven.tolist()
 
 
-def test_text_of_positions_is_kept():
+def test_positions_keep_their_text():
     time = [f"2024-05-01T10:2{k}" for k in range(6)]
     coded = sequence(positions=[time])["position"]
     assert (coded["kind"], coded["text"], coded["step"]) == ("time", time, 60_000)
@@ -72,7 +72,7 @@ def test_text_of_positions_is_kept():
     assert (coded["kind"], coded["text"], coded["step"]) == ("order", order, 1)
 
 
-def test_labels_have_one_name_for_each_kind():
+def test_synonyms_of_label_kinds_are_replaced():
     labels = [("a", 0, 2, "1change"), ("a", "3", "5", "noPeaks")]
     data = embedded(page(labels=labels))
     assert data["labels"] == [["a", 0, 2, "one_change"], ["a", "3", "5", "no_peaks"]]
@@ -81,16 +81,16 @@ def test_labels_have_one_name_for_each_kind():
     assert embedded(page(constraint="up_down"))["has_peaks"]
 
 
-def test_the_first_model_shown_is_that_of_the_penalty():
+def test_the_penalty_selects_the_initial_model():
     assert sequence(penalties=[1e9])["shown"] == 0
     assert sequence(penalties=[0], max_changes=2)["shown"] == 2
-    # 2 log n times the variance of noise without changes: none are shown.
+    # The default penalty selects no changes in noise.
     noise = np.random.default_rng(0).normal(size=200)
     one = sequence(sequences=[noise], positions=[np.arange(200)])
     assert one["models"][one["shown"]]["changes"] == []
 
 
-def test_other_data_and_other_first_labels_are_kept_apart():
+def test_pages_with_other_data_or_initial_labels_have_other_keys():
     keys = {
         embedded(page(**changes))["key"]
         for changes in (
@@ -104,14 +104,14 @@ def test_other_data_and_other_first_labels_are_kept_apart():
     assert embedded(page(title="other"))["key"] in keys
 
 
-def test_names_cannot_end_the_script():
+def test_names_cannot_close_the_script_element():
     name = "</script><script>alert(1)</script>"
     html = page(names=[name], title=name)
     assert name not in html
     assert embedded(html)["sequences"][0]["name"] == name
 
 
-def test_the_page_is_light_and_its_policy_names_its_scripts():
+def test_the_page_is_small_and_its_policy_lists_its_scripts():
     html = page()
     assert len(html) < 150_000
     assert "http://" not in html.replace("http://www.w3.org", "")
@@ -135,7 +135,7 @@ def test_the_page_is_light_and_its_policy_names_its_scripts():
         ({"max_changes": -1}, "max_changes must be an integer of at least 0"),
     ],
 )
-def test_what_cannot_be_shown_is_named(changes, message):
+def test_invalid_arguments_raise(changes, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         page(**changes)
 
@@ -155,7 +155,7 @@ def test_the_command_writes_the_page_with_the_labels_as_written(tmp_path, capsys
     assert len(models[-1]["changes"]) == 3
 
 
-def test_the_command_keeps_times_as_written_and_names_bad_sequences(tmp_path, capsys):
+def test_the_command_keeps_times_as_written_and_names_invalid_sequences(tmp_path, capsys):
     rows = ["host,time,ms"] + [f"a,2024-05-01T10:2{k},{k // 3}" for k in range(6)]
     sequences = write(tmp_path / "times.csv", "\n".join([*rows, "b,2024-05-01,x"]))
     text = "host,start,end,kind\na,2024-05-01T10:20,2024-05-01T10:22:30,normal"
@@ -171,7 +171,7 @@ def test_the_command_keeps_times_as_written_and_names_bad_sequences(tmp_path, ca
     assert data["labels"] == [["a", start, end, "no_change"]]
 
 
-def test_the_command_refuses_labels_that_cannot_be_placed(tmp_path, capsys):
+def test_the_command_rejects_labels_outside_the_sequence(tmp_path, capsys):
     sequences, _ = long_tables(tmp_path)
     labels = write(tmp_path / "bad.csv", "sequence,start,end,kind\n00,50,60,no_change")
     out = str(tmp_path / "page.html")

@@ -10,18 +10,18 @@ from rocpath.cli import main
 from tests.cli.command_tables import read, write
 from tests.pages.browsing import find, wait_until
 from tests.pages.labeling_steps import (
-    KEPT,
+    STORED_LABELS,
     N,
     click,
     drag,
     hold,
-    kept,
     page,
     press,
     reload,
     save,
     sequences,
     settled,
+    stored_labels,
     text,
 )
 
@@ -39,7 +39,7 @@ KINDS = (
 
 @pytest.fixture
 def show(browser, tmp_path):
-    """Open a page from disk with nothing kept, and check the console at the end."""
+    """Open a page from disk with empty storage, and check the console at the end."""
 
     def opened(html, width=1300):
         file = tmp_path / "page.html"
@@ -62,17 +62,17 @@ def show(browser, tmp_path):
     assert browser.get_log("browser") == []
 
 
-def test_drag_and_key_make_a_label_and_its_errors_are_shown(show):
+def test_a_drag_and_a_key_add_a_label_and_its_errors_are_shown(show):
     browser = show(page(penalties=[1e9] * 3))
     drag(browser, 20, 40, "o")
-    assert kept(browser) == [["a", "20", "40", "one_change"]]
+    assert stored_labels(browser) == [["a", "20", "40", "one_change"]]
     assert "1 label error: 1 false negative" in text(browser, "model")
     assert "1 as shown, 0 with the best" in text(browser, "totals")
     click(browser, "best")
     assert text(browser, "model").endswith("no label errors")
     assert text(browser, "model").startswith("2 changes")
     press(browser, "n")  # the button has the focus, not the view
-    assert kept(browser) == [["a", "20", "40", "one_change"]]
+    assert stored_labels(browser) == [["a", "20", "40", "one_change"]]
 
 
 def test_the_kind_of_a_selected_label_changes_and_it_can_be_deleted(show):
@@ -81,16 +81,16 @@ def test_the_kind_of_a_selected_label_changes_and_it_can_be_deleted(show):
     browser = show(page())
     drag(browser, 20, 40, "o")
     press(browser, "n")
-    assert kept(browser) == [["a", "20", "40", "no_change"]]
+    assert stored_labels(browser) == [["a", "20", "40", "no_change"]]
     press(browser, Keys.ESCAPE)
     press(browser, "a", Keys.DELETE)
-    assert kept(browser) == [["a", "20", "40", "no_change"]]
+    assert stored_labels(browser) == [["a", "20", "40", "no_change"]]
     drag(browser, 30, 30)
     press(browser, Keys.DELETE)
-    assert kept(browser) == []
+    assert stored_labels(browser) == []
 
 
-def test_edges_move_up_to_the_next_label_and_changes_are_undone(show):
+def test_edges_move_up_to_the_next_label_and_edits_are_undone(show):
     from selenium.webdriver.common.keys import Keys
 
     browser = show(page())
@@ -98,21 +98,21 @@ def test_edges_move_up_to_the_next_label_and_changes_are_undone(show):
     drag(browser, 60, 80, "n")
     drag(browser, 30, 30)  # a click selects the label
     drag(browser, 40, 90)
-    assert kept(browser)[0] == ["a", "20", "60", "one_change"]
+    assert stored_labels(browser)[0] == ["a", "20", "60", "one_change"]
     drag(browser, 20, 55)
-    assert kept(browser)[0] == ["a", "55", "60", "one_change"]
+    assert stored_labels(browser)[0] == ["a", "55", "60", "one_change"]
     drag(browser, 55, 75)
-    assert kept(browser)[0] == ["a", "59", "60", "one_change"]
+    assert stored_labels(browser)[0] == ["a", "59", "60", "one_change"]
     for expected in (["55", "60"], ["20", "60"], ["20", "40"]):
         hold(browser, Keys.CONTROL, "z")
-        assert kept(browser)[0][1:3] == expected
+        assert stored_labels(browser)[0][1:3] == expected
     click(browser, "undo")
     click(browser, "undo")
-    assert kept(browser) == []
+    assert stored_labels(browser) == []
     assert not find(browser, "[data-do=undo]").is_enabled()
     for _ in range(5):
         click(browser, "redo")
-    assert kept(browser)[0] == ["a", "59", "60", "one_change"]
+    assert stored_labels(browser)[0] == ["a", "59", "60", "one_change"]
 
 
 def test_a_drag_over_a_label_does_not_change_it(show):
@@ -122,21 +122,24 @@ def test_a_drag_over_a_label_does_not_change_it(show):
     press(browser, "o")
     # Beside an edge that is not selected, a drag marks a new region.
     drag(browser, 61, 80, "o")
-    assert kept(browser) == [["a", "20", "60", "no_change"], ["a", "61", "80", "one_change"]]
+    assert stored_labels(browser) == [
+        ["a", "20", "60", "no_change"],
+        ["a", "61", "80", "one_change"],
+    ]
 
 
 def test_a_region_ends_where_other_labels_begin(show):
     browser = show(page(labels=[("a", 50, 60, "no_change")]))
     drag(browser, 30, 80, "o")
     drag(browser, 90, 20, "a")
-    assert kept(browser) == [
+    assert stored_labels(browser) == [
         ["a", "30", "50", "one_change"],
         ["a", "50", "60", "no_change"],
         ["a", "60", "90", "at_least_one_change"],
     ]
 
 
-def test_all_can_be_done_by_keyboard(show, tmp_path):
+def test_everything_can_be_done_by_keyboard(show, tmp_path):
     from selenium.webdriver.common.keys import Keys
 
     browser = show(page())
@@ -151,12 +154,12 @@ def test_all_can_be_done_by_keyboard(show, tmp_path):
     hold(browser, Keys.SHIFT, Keys.ARROW_LEFT)
     press(browser, Keys.ENTER)
     hold(browser, Keys.SHIFT, *[Keys.ARROW_RIGHT] * 3)
-    assert kept(browser) == [["a", "23", "40", "one_change"]]
+    assert stored_labels(browser) == [["a", "23", "40", "one_change"]]
     press(browser, Keys.END, *[Keys.ARROW_LEFT] * 5)
     hold(browser, Keys.SHIFT, *[Keys.ARROW_LEFT] * 5)
     press(browser, "n")
     press(browser, ",", "a", ".", Keys.DELETE)
-    assert kept(browser) == [["a", "23", "40", "at_least_one_change"]]
+    assert stored_labels(browser) == [["a", "23", "40", "at_least_one_change"]]
     hold(browser, Keys.CONTROL, "z")
     before = find(browser, "input[type=range]").get_attribute("value")
     press(browser, Keys.ARROW_UP)
@@ -170,7 +173,7 @@ def test_all_can_be_done_by_keyboard(show, tmp_path):
     assert read(save(browser, tmp_path)) == expected + "a,89,94,no_change\n"
 
 
-def test_labels_are_saved_imported_kept_and_learned_from(show, tmp_path):
+def test_labels_are_saved_restored_imported_and_used_in_a_fit(show, tmp_path):
     names = [HOSTILE, *"bcdef"]
     browser = show(page(names))
     for k in range(6):
@@ -178,7 +181,7 @@ def test_labels_are_saved_imported_kept_and_learned_from(show, tmp_path):
         settled(browser)
         drag(browser, 3, 20, "n")
         drag(browser, 22, 40, "o")
-    labels = kept(browser)
+    labels = stored_labels(browser)
     assert len(labels) == 12
     assert labels[0] == [HOSTILE, "3", "20", "no_change"]
     saved = save(browser, tmp_path)
@@ -188,8 +191,8 @@ def test_labels_are_saved_imported_kept_and_learned_from(show, tmp_path):
     reload(browser)
     assert "No labels yet" in text(browser, "totals")
     find(browser, "input[type=file]").send_keys(saved)
-    wait_until(browser, KEPT + ".length === 12")
-    assert kept(browser) == labels
+    wait_until(browser, STORED_LABELS + ".length === 12")
+    assert stored_labels(browser) == labels
     rows = ["sequence,value"]
     for name, value in zip(names, sequences(6), strict=True):
         coded = '"' + name.replace('"', '""') + '"'
@@ -202,26 +205,26 @@ def test_labels_are_saved_imported_kept_and_learned_from(show, tmp_path):
     assert (found["n_sequences"], found["n_labels"]) == (6, 12)
 
 
-def test_bad_rows_are_named_and_the_others_imported(show, tmp_path):
+def test_invalid_rows_are_named_and_the_others_imported(show, tmp_path):
     browser = show(page())
     rows = "kind,end,sequence,start,x\r\nnormal,20,a,10,\r\n1change,30,nobody,20,\r\n"
     rows += "change,30,a,20,\r\nnormal,15,a,12,\r\nnormal,5,b,5,\r\n"
     file = write(tmp_path / "old.csv", "\ufeff" + rows)
     find(browser, "input[type=file]").send_keys(file)
-    wait_until(browser, KEPT + ".length === 1")
+    wait_until(browser, STORED_LABELS + ".length === 1")
     settled(browser)
-    assert kept(browser) == [["a", "10", "20", "no_change"]]
+    assert stored_labels(browser) == [["a", "10", "20", "no_change"]]
     assert "row 2: no sequence nobody on this page" in text(browser, "hint")
     assert "skipped 4 rows" in text(browser, "hint")
     click(browser, "undo")
-    assert kept(browser) == []
+    assert stored_labels(browser) == []
     find(browser, "input[type=file]").send_keys(write(tmp_path / "no.csv", "a,b\n1,2"))
     wait_until(browser, "return document.querySelector('.problem') !== null")
     assert "columns sequence, start, end and kind" in text(browser, "hint")
 
 
 def random_labels(rng, n):
-    """Draw regions that touch now and then, of all kinds."""
+    """Draw regions of all kinds, some of which touch."""
     edge = np.sort(rng.choice(n, size=10, replace=False))
     keep = rng.random(9) < 0.7
     keep[0] = True
@@ -255,20 +258,20 @@ def test_errors_in_the_page_equal_those_of_python(show):
     assert np.min(np.max(expected, axis=0)) > 1
 
 
-def test_times_come_back_as_they_came(show):
+def test_times_keep_their_format(show):
     time = [f"2024-05-01 {10 + k // 60}:{k % 60:02d}" for k in range(N)]
     labels = [("a", "2024-05-01 10:10", "2024-05-01 10:20:30", "no_change")]
     browser = show(page("a", positions=[time], labels=labels))
     drag(browser, 25, 40, "o")
-    assert kept(browser) == [
+    assert stored_labels(browser) == [
         ["a", "2024-05-01 10:10", "2024-05-01 10:20:30", "no_change"],
         ["a", "2024-05-01 10:25", "2024-05-01 10:40", "one_change"],
     ]
 
 
-def test_the_next_to_label_is_where_models_differ_most_without_labels(show):
-    # Of a: a step that all but the largest penalties find. Of b: steps of many sizes,
-    # and every penalty finds others. Of c: nothing that penalties could differ about.
+def test_the_next_sequence_to_label_is_that_whose_models_differ_most(show):
+    # Sequence a has a step that all but the largest penalties detect. Sequence b has steps
+    # of many sizes, of which each penalty detects others. Sequence c has no step.
     noise = 0.01 * np.random.default_rng(0).normal(size=N)
     a = np.repeat([0.0, 100], 50) + noise
     b = np.repeat([0.0, 1, 4, 13, 40, 121, 364, 1093, 3280, 9841], 10) + noise
@@ -304,12 +307,12 @@ def test_a_million_values_are_zoomed_panned_and_labeled(show):
     whole = find(browser, "canvas.overview")
     ActionChains(browser).drag_and_drop_by_offset(whole, 200, 0).perform()
     press(browser, "f")
-    assert kept(browser)[0][0] == "a"
+    assert stored_labels(browser)[0][0] == "a"
     took = float(find(browser, ".labeling").get_attribute("data-milliseconds"))
-    assert took < 200  # some milliseconds on an idle machine
+    assert took < 200  # a few milliseconds on an idle machine
 
 
-def test_thinned_signals_show_every_extreme(show):
+def test_downsampled_signals_show_every_extreme(show):
     n = 10**5
     value = np.zeros(n)
     value[31_415], value[70_000] = 5.0, -5.0
@@ -329,7 +332,7 @@ def test_thinned_signals_show_every_extreme(show):
     assert browser.execute_script(script) == [True, True]
 
 
-def test_text_is_shown_and_never_run(show):
+def test_text_is_shown_and_never_executed(show):
     names = [HOSTILE, "b", "c"]
     positions = [[f"<b>{k}" for k in range(N)], np.arange(N), np.arange(N)]
     browser = show(page(names, title=HOSTILE, positions=positions))
@@ -341,25 +344,25 @@ def test_text_is_shown_and_never_run(show):
     assert browser.find_elements("css selector", ".labeling img, .labeling b b") == []
 
 
-def test_peaks_are_labeled_where_means_go_up_and_down(show):
+def test_peaks_can_be_labeled_if_means_alternate(show):
     browser = show(page(constraint="up_down", max_changes=2, penalties=[0] * 3))
     drag(browser, 20, 40, "s")
     drag(browser, 60, 80, "e")
     drag(browser, 45, 55, "p")
     drag(browser, 85, 95, "b")
     kinds = ["peak_start", "peaks", "peak_end", "no_peaks"]
-    assert [row[3] for row in kept(browser)] == kinds
+    assert [row[3] for row in stored_labels(browser)] == kinds
     assert "no label errors" in text(browser, "model")
     browser = show(page())
     drag(browser, 20, 40, "s")
-    assert kept(browser) == []
+    assert stored_labels(browser) == []
 
 
 @pytest.mark.parametrize("width", [1300, 420])
 def test_the_page_fits_its_window_and_every_control_has_a_name(show, width):
     browser = show(page([HOSTILE * 3, "b", "c"]), width=width)
     drag(browser, 20, 40, "n")
-    assert len(kept(browser)) == 1
+    assert len(stored_labels(browser)) == 1
     place = "document.documentElement"
     assert browser.execute_script(f"return {place}.scrollWidth <= {place}.clientWidth")
     unnamed = browser.execute_script(
@@ -368,7 +371,7 @@ def test_the_page_fits_its_window_and_every_control_has_a_name(show, width):
         "one.labels && one.labels.length)).length"
     )
     assert unnamed == 0
-    asked = browser.execute_script(
+    requested = browser.execute_script(
         "return performance.getEntriesByType('resource').map((one) => one.name)"
     )
-    assert [name for name in asked if not name.startswith(("data:", "blob:"))] == []
+    assert [name for name in requested if not name.startswith(("data:", "blob:"))] == []

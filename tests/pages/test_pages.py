@@ -1,4 +1,4 @@
-"""The text of pages, without a browser."""
+"""Text and data of pages, without a browser."""
 
 import json
 import re
@@ -20,7 +20,7 @@ LINES = rp.Lines.from_predictions(BP, [-7, -2, 0, -4], [0, -0.5, 0, 0.5])
 
 @pytest.fixture
 def _small_plotly(monkeypatch):
-    """Leave plotly out, so that pages are short."""
+    """Omit plotly.js, so that pages are short."""
     monkeypatch.setattr(page, "plotly_script", lambda: "plotly = 1")
 
 
@@ -29,7 +29,7 @@ def embedded(html):
     return json.loads(text)
 
 
-def test_data_in_a_page_cannot_end_their_script():
+def test_data_cannot_close_the_script_element():
     text = "</script><script>alert(1)</script><!--"
     parts = page.environment().get_template("parts.html").module
     html = parts.data({"name": text}).strip()
@@ -38,7 +38,7 @@ def test_data_in_a_page_cannot_end_their_script():
 
 
 @pytest.mark.usefixtures("_small_plotly")
-def test_explorer_holds_the_lines_and_the_steps():
+def test_the_explorer_contains_the_lines_and_the_steps():
     data = embedded(explorer_html(LINES, max_step=4.0))
     assert data["lines"]["intercept"] == [7, 2, 0, 4]
     assert data["lines"]["slope"] == [0, 0.5, 0, -0.5]
@@ -68,7 +68,7 @@ def test_every_control_has_a_name():
 
 
 @pytest.mark.usefixtures("_small_plotly")
-def test_the_policy_names_every_script_and_no_other():
+def test_the_policy_lists_every_script_and_no_other():
     html = fit_report_html(simulated_fit(), title="t", headline="")
     scripts = re.findall(r"<script>(.*?)</script>", html, re.DOTALL)
     assert len(scripts) == 2
@@ -78,18 +78,18 @@ def test_the_policy_names_every_script_and_no_other():
     assert "unsafe-inline" not in policy.split("script-src")[1].split(";")[0]
 
 
-def test_max_lines_must_be_a_number_of_lines():
+def test_max_lines_must_be_at_least_two():
     with pytest.raises(ValueError, match="max_lines must be an integer of at least 2"):
         explorer_html(LINES, max_lines=1)
 
 
-def test_without_plotly_the_error_says_what_to_install(monkeypatch):
+def test_without_plotly_the_error_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "plotly.offline", None)
     with pytest.raises(ImportError, match=r"pip install 'rocpath\[report\]'"):
         explorer_html(LINES)
 
 
-def test_long_curves_are_thinned_and_keep_their_ends():
+def test_long_curves_are_downsampled_and_keep_their_ends():
     fpr = np.linspace(0, 1, 100_000) ** 2
     curve = drawn_curve("a", fpr, np.sqrt(fpr))
     assert len(curve["fpr"]) <= 1_501
@@ -101,7 +101,7 @@ def test_long_curves_are_thinned_and_keep_their_ends():
 def test_intervals_are_drawn_on_a_fixed_scale():
     fit = simulated_fit()
     html = fit_report_html(fit, title="t", headline="")
-    # The interval of the poor model reaches below chance: the scale from 0 to 1 has 200 pixels.
+    # The interval of the poor model extends below 0.5: the scale from 0 to 1 has 200 pixels.
     assert fit.comparison["other"].low < 0.5
     assert "drawn on a scale from 0 to 1" in html
     places = re.findall(r'<circle cx="(.*?)"', html)
@@ -110,21 +110,21 @@ def test_intervals_are_drawn_on_a_fixed_scale():
 
 
 @pytest.mark.usefixtures("_small_plotly")
-def test_a_report_without_javascript_says_what_is_missing():
+def test_a_report_without_javascript_notes_what_is_missing():
     html = fit_report_html(simulated_fit(), title="t", headline="")
     (note,) = re.findall(r"<noscript>(.*?)</noscript>", html)
     assert "ROC curves, the calibration plot and the threshold slider" in note
 
 
 @pytest.mark.parametrize("max_step", [0, -1.0, np.nan])
-def test_no_steps_can_be_shown_up_to_zero(max_step):
+def test_max_step_must_be_positive(max_step):
     lines = rp.Lines([0.0, 1.0], [1.0, 0.0], [1, 0], [0, -1])
     with pytest.raises(ValueError, match="max_step must be above 0"):
         explorer_html(lines, max_step=max_step)
 
 
 @pytest.mark.usefixtures("_small_plotly")
-def test_bars_share_one_scale_with_zero_where_it_belongs():
+def test_bars_share_one_scale_that_includes_zero():
     fit = simulated_fit(coefficients=[("a", 2.0), ("b", -1.0)])
     html = fit_report_html(fit, title="t", headline="")
     # 220 pixels for -1 to 2: zero lies a third from the left.

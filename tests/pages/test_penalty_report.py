@@ -1,4 +1,4 @@
-"""The report of learned penalties: its numbers, and the page in a real browser."""
+"""Report of learned penalties: its numbers, and the page in a real browser."""
 
 import json
 import re
@@ -20,9 +20,9 @@ from tests.pages.browsing import find, wait_until
 
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)>"
 X = np.array([1.0, 1, 5, 5, 5, 2])
-# The change at 2 is in the first region; the third has none, but should have.
+# The first region contains the change at 2; the third should contain a change.
 LABELS = cp.Labels([0, 2, 4], [2, 4, 5], ["one_change", "no_change", "one_change"])
-# With no, one or two of its changes; more would break a label.
+# Label errors with more than two, two, one and no changes.
 ERRORS = cp.PenaltyErrors([0, 1, 6.75, 14], fp=[1, 0, 0, 0], fn=[0, 0, 1, 2])
 DAY = 86_400e6
 
@@ -89,9 +89,9 @@ def test_each_label_has_its_own_outcome():
     assert label_outcomes([1, 2, 3], LABELS, np.arange(6.0)) == ["FP", "FP", "FN"]
 
 
-def test_the_page_has_what_the_segmentation_and_the_error_function_say():
+def test_the_page_contains_the_segmentation_and_the_error_function():
     (one,) = embedded(page([reported(group="g")]))["sequences"]
-    # One change at 2: means 1 and 17 / 4, and the last segment ends after the last.
+    # One change at 2: the means are 1 and 17 / 4, and the last segment ends at 6.
     assert one["edge"] == [0, 2, 6]
     assert one["mean"] == [1, 4.25]
     assert one["labels"][2] == [4, 5, "one_change", "FN"]
@@ -101,7 +101,7 @@ def test_the_page_has_what_the_segmentation_and_the_error_function_say():
     assert one["target"] == np.log([1, 6.75]).tolist()
 
 
-def test_times_become_milliseconds():
+def test_times_are_converted_to_milliseconds():
     labels = cp.Labels(LABELS.start * DAY, LABELS.end * DAY, LABELS.kind)
     one = reported(position=np.arange(6) * DAY, labels=labels)
     (one,) = embedded(page([one], is_time=True))["sequences"]
@@ -109,7 +109,7 @@ def test_times_become_milliseconds():
     assert one["labels"][0][:2] == [0, 2 * 86_400_000]
 
 
-def test_long_sequences_are_thinned_and_keep_their_extremes():
+def test_long_sequences_are_downsampled_and_keep_their_extremes():
     rng = np.random.default_rng(0)
     value = rng.normal(size=50_000)
     value[12_345], value[23_456] = 99, -99
@@ -120,14 +120,14 @@ def test_long_sequences_are_thinned_and_keep_their_extremes():
     assert (max(one["value"]), min(one["value"]), one["n"]) == (99, -99, 50_000)
 
 
-def test_the_dot_on_a_curve_is_where_predictions_are():
-    # exp(2.3) is between 6.75 and 14: no false positive, one of two false negatives.
+def test_the_marker_on_a_curve_is_at_the_predictions():
+    # exp(2.3) is between 6.75 and 14: no false positives, one of two false negatives.
     (curve,) = embedded(page([reported()]))["roc"]
     assert curve["predicted"] == [0, 0.5]
     assert curve["auc"] == 1
 
 
-def test_a_constant_has_no_coefficients_to_show():
+def test_a_constant_model_has_no_coefficients():
     html = page([reported()], coefficients=[])
     assert "No feature was selected: the log penalty is 1.500" in html
 
@@ -175,10 +175,10 @@ def test_text_is_shown_and_nothing_is_wider_than_the_page(show, width):
     assert HOSTILE in find(browser, ".warning").text
     wide = "document.documentElement"
     assert browser.execute_script(f"return {wide}.scrollWidth <= {wide}.clientWidth")
-    asked = browser.execute_script(
+    requested = browser.execute_script(
         "return performance.getEntriesByType('resource').map((one) => one.name)"
     )
-    assert [name for name in asked if not name.startswith(("data:", "blob:"))] == []
+    assert [name for name in requested if not name.startswith(("data:", "blob:"))] == []
 
 
 def test_wrong_labels_are_marked(show):
@@ -190,7 +190,7 @@ def test_wrong_labels_are_marked(show):
 
 def test_lists_are_paged_sorted_and_searched(show):
     browser = show(page(many()))
-    # Every fourth has one change and one wrong label; two changes meet all labels.
+    # Every fourth sequence has one change and one wrong label; the others have none.
     assert names(browser) == ["s0", "s4", "s8", "s12", "s16", "s1"]
     assert find(browser, ".place").text == "page 1 of 4"
     find(browser, ".after").click()

@@ -77,7 +77,7 @@ def binary_lines(n, seed=0):
 
 
 def changepoint_lines():
-    """Errors that are not monotone, in counts."""
+    """Return the lines of two sequences with errors that are not monotone."""
     errors = [
         rp.changepoint.PenaltyErrors([0, 1, 2, 4], fp=[2, 0, 1, 0], fn=[0, 1, 0, 1]),
         rp.changepoint.PenaltyErrors([0, 2, 3, 5], fp=[1, 0, 1, 0], fn=[0, 0, 0, 2]),
@@ -87,7 +87,7 @@ def changepoint_lines():
 
 
 @pytest.mark.parametrize("lines", [binary_lines(30), binary_lines(400), changepoint_lines()])
-def test_panels_follow_the_slider_and_numbers_are_those_of_python(show, lines):
+def test_panels_follow_the_slider_and_numbers_equal_those_of_python(show, lines):
     browser = show(explorer_html(lines))
     path = rp.sweep(lines)
     end = step_view(lines).max_step
@@ -122,12 +122,12 @@ def test_tied_lines_show_the_tied_auc(show):
     bp = rp.ErrorBreakpoints.from_labels([0, 0, 1, 1])
     lines = rp.Lines.from_predictions(bp, [-7, -2, 0, -4], [0, -0.5, 0, 0.5])
     browser = show(explorer_html(lines, max_step=4.0))
-    # At step 2 a positive and a negative meet: their pair counts one half.
+    # At step 2, a positive and a negative are tied: their pair counts one half.
     move(browser, 500)
     assert shown(browser) == {"step": 2, "aum": 0, "auc": 0.875}
 
 
-def test_keyboard_and_typed_numbers_move_the_step(show):
+def test_keys_and_typed_numbers_change_the_step(show):
     from selenium.webdriver.common.keys import Keys
 
     lines = binary_lines(30)
@@ -143,11 +143,11 @@ def test_keyboard_and_typed_numbers_move_the_step(show):
     number.clear()
     number.send_keys("1e300", Keys.TAB)
     wait_until(browser, f"return Number({page}) === {end!r}")
-    # The field shows what was typed as what it was taken for.
+    # The field shows the step that is used instead of the typed one.
     assert float(number.get_attribute("value")) == pytest.approx(end)
 
 
-def test_more_lines_than_fit_are_sampled_and_the_page_says_so(show):
+def test_many_lines_are_sampled_and_the_page_notes_it(show):
     lines = binary_lines(3000)
     browser = show(explorer_html(lines, max_lines=200))
     assert "of the 3,000 lines" in find(browser, ".warning").text
@@ -161,14 +161,14 @@ def test_more_lines_than_fit_are_sampled_and_the_page_says_so(show):
     assert shown(browser)["auc"] == best.auc
 
 
-def test_two_thousand_lines_move_within_a_frame_or_few(show):
+def test_two_thousand_lines_are_redrawn_within_a_few_frames(show):
     browser = show(explorer_html(binary_lines(2000)))
     times = [move(browser, tick) for tick in range(0, 1000, 40)]
-    # Some milliseconds on an idle machine; the limit is for a busy one.
+    # A few milliseconds suffice on an idle machine; the limit is for a busy one.
     assert np.median(times) < 100
 
 
-def test_text_is_shown_and_never_run(show):
+def test_text_is_shown_and_never_executed(show):
     browser = show(explorer_html(binary_lines(30), title=HOSTILE))
     assert find(browser, "h1").text == HOSTILE
     assert browser.title == HOSTILE
@@ -225,8 +225,8 @@ def test_the_threshold_moves_and_counts_the_rows(show):
     is_positive, scores = simulated_scores()
     score, view = scores[HOSTILE], simulated_fit(targets).summary
     browser = show(report(targets))
-    # The guaranteed threshold is shown first. With 350 negatives, at most 25 false
-    # positives are below a rate of 10% with 95% confidence: the largest k with
+    # The guaranteed threshold is shown first. With 350 negatives, a rate of at most 10% is
+    # guaranteed with 95% confidence for up to 25 false positives: the largest k with
     # P(Binomial(350, 0.1) <= k) <= 0.05.
     largest = int(binom.ppf(0.05, 350, 0.1)) - 1
     assert cells(browser, "count")["fp"] == largest
@@ -235,13 +235,13 @@ def test_the_threshold_moves_and_counts_the_rows(show):
         typed.clear()
         typed.send_keys(text, Keys.TAB)
         at = cells(browser, "count")
-        # The slider stops at some of the thresholds only, above the one typed.
+        # The slider stops only at some thresholds, and not below the typed one.
         places = view.grid.threshold
         kept = places[places >= min(threshold, places[0])]
-        is_called = score >= (kept[-1] if threshold > -np.inf else -np.inf)
-        assert at["tp"] == (is_called & is_positive).sum()
-        assert at["fn"] == (~is_called & is_positive).sum()
-        assert at["tn"] == (~is_called & ~is_positive).sum()
+        is_predicted = score >= (kept[-1] if threshold > -np.inf else -np.inf)
+        assert at["tp"] == (is_predicted & is_positive).sum()
+        assert at["fn"] == (~is_predicted & is_positive).sum()
+        assert at["tn"] == (~is_predicted & ~is_positive).sum()
         thousand = cells(browser, "thousand")
         assert thousand["tp"] == pytest.approx(at["tp"] * 2.5, abs=0.051)
     assert typed.get_attribute("value") == "0"
@@ -263,7 +263,7 @@ def test_tables_are_cards_on_a_phone(show):
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     try:
         tables = "[...document.querySelectorAll('.cards .scroll')]"
-        # Models, thresholds, columns, and the columns that are folded.
+        # Models, thresholds, columns, and the columns that are collapsed.
         assert browser.execute_script(f"return {tables}.length") == 4
         wait_until(browser, f"return {tables}.every((one) => one.scrollWidth <= one.clientWidth)")
     finally:
@@ -285,7 +285,7 @@ def test_controls_stay_in_view_on_a_phone(show, section):
         assert 0 <= top < 800
         page = "document.documentElement"
         width = f"return {page}.scrollWidth <= {page}.clientWidth"
-        # Charts are drawn anew for the narrow page a moment later.
+        # Charts are redrawn for the narrow page a moment later.
         wait_until(browser, width)
     finally:
         browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
@@ -301,7 +301,7 @@ def test_the_rare_class_is_drawn_on_top(show):
         ".filter((one) => one.line && one.line.width === 1)"
         ".map((one) => one.line.color)"
     )
-    # Six positives, whose lines change FN, after 54 negatives.
+    # The lines of the 6 positives, which change FN, are drawn after those of 54 negatives.
     assert colors == ["#D55E00", "#D55E00", "#D55E00", "#0072B2"]
 
 
@@ -312,9 +312,9 @@ def test_a_report_without_held_out_rows_has_no_curves(show):
     assert [one.text for one in headings] == ["Columns", "Glossary"]
 
 
-def test_pages_ask_for_nothing_from_outside(show):
+def test_pages_request_no_other_files(show):
     browser = show(report())
-    asked = browser.execute_script(
+    requested = browser.execute_script(
         "return performance.getEntriesByType('resource').map((one) => one.name)"
     )
-    assert [name for name in asked if not name.startswith(("data:", "blob:"))] == []
+    assert [name for name in requested if not name.startswith(("data:", "blob:"))] == []

@@ -1,1 +1,1 @@
-"""Pages that work offline: report of a fit, explorer of a line search, labeling."""
+"""Self-contained HTML pages: reports, a line search explorer, and a labeling page."""

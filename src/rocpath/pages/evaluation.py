@@ -19,7 +19,7 @@ from rocpath.auc_statistics.roc_bands import roc_band, threshold_grid
 from rocpath.pages.page import page_html
 from rocpath.pages.step_view import drawn_curve
 
-_LEVEL = 0.05  # of significance, for Holm-adjusted p-values
+_LEVEL = 0.05  # significance level for Holm-adjusted p-values
 
 
 def evaluation_report(
@@ -120,7 +120,7 @@ def _intervals(
 
 
 def significant_differences(comparison: AUCComparisons, metric: str = "AUC") -> list[str]:
-    """Return a sentence for each significant difference, or one if there is none."""
+    """Describe each significant difference in a sentence, or state that there is none."""
     lines = []
     for first, second, one, p_value in comparison.pairs:
         if p_value < _LEVEL:

@@ -1,4 +1,4 @@
-"""Render a page to explore a line search with a slider for the step."""
+"""Render a page for exploring a line search with a slider for the step."""
 
 from rocpath.arguments import whole_number
 from rocpath.lines import Lines
@@ -23,7 +23,7 @@ def explorer_html(
     Parameters
     ----------
     lines : Lines
-        Thresholds as functions of the step.
+        Thresholds as linear functions of the step.
     title : str
         Title of the page, as plain text.
     max_lines : int

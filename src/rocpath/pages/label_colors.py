@@ -1,6 +1,6 @@
-"""One palette for kinds of labels, in the labeling page and in reports."""
+"""Colors of the kinds of labels on the labeling page and in reports."""
 
-# Of Okabe and Ito, distinguishable with color blindness.
+# The palette of Okabe and Ito, whose colors can be distinguished with color blindness.
 KIND_COLORS = {
     "no_change": "#F0E442",
     "one_change": "#CC79A7",

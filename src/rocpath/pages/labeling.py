@@ -16,7 +16,7 @@ from rocpath.pages.label_colors import KIND_COLORS
 from rocpath.pages.page import page_html
 
 TITLE = "Label changes"
-# In order, because each script adds to an object that the following ones use.
+# The order matters: each script adds to an object that the following ones use.
 _SCRIPTS = ("signal", "labels", "models", "drawing", "overview", "edits", "input", "page")
 
 
@@ -39,9 +39,9 @@ class PageSequence:
     position : array-like, shape (n,)
         Increasing positions of the observations: numbers, or text such as times. Labels
         are saved in the same form. Positions that are neither numbers nor times are
-        shown at equal distances.
+        equally spaced.
     value : array, shape (n,)
-        The observations; NaN for missing ones.
+        Observations, with NaN for missing ones.
     models : list of PageModel
         Segmentations to choose from, by decreasing penalty.
     shown : int
@@ -49,7 +49,7 @@ class PageSequence:
     is_runs : bool
         Whether observations are runs of equal values.
     note : str
-        Sentence about the models, for example if the penalty selects more changes.
+        Note about the models, for example if the penalty selects more changes than shown.
     """
 
     name: str
@@ -73,7 +73,7 @@ def labeling_html(
     Parameters
     ----------
     sequences : list of PageSequence
-        The sequences, with unique names.
+        Sequences with unique names.
     labels : list of tuple
         Initial labels: name of the sequence, start, end and kind. Starts and ends have
         the same form as the positions.
@@ -92,15 +92,15 @@ def labeling_html(
     rocpath.changepoint.labeling_page : Compute the segmentations and return the page.
     """
     rows = [[one if isinstance(one, str) else float(one) for one in row] for row in labels]
-    coded = [_sequence(one) for one in sequences]
+    encoded = [_sequence(one) for one in sequences]
     data = {
-        "sequences": coded,
+        "sequences": encoded,
         "labels": rows,
         "has_peaks": has_peaks,
         "kind_colors": KIND_COLORS,
         # Browsers store labels under this key, so that only a page with the same
         # sequences and initial labels restores them.
-        "key": _digest([[one["name"], one["value"]] for one in coded], rows),
+        "key": _digest([[one["name"], one["value"]] for one in encoded], rows),
     }
     return page_html(
         "labeling.html",
@@ -120,7 +120,7 @@ def _sequence(one: PageSequence) -> dict[str, Any]:
     return {
         "name": one.name,
         "position": _position(one.name, one.position, one.value.size),
-        "value": {"middle": middle, "half": half, "float32": _coded(scaled)},
+        "value": {"middle": middle, "half": half, "float32": _base64(scaled)},
         "is_runs": one.is_runs,
         "note": one.note,
         "models": [
@@ -148,25 +148,25 @@ def _position(name: str, position: ArrayLike, n: int) -> dict[str, Any]:
     if given.dtype.kind not in "USO":
         number = finite_vector(f"positions of {name!r}", given)
         check_increase(f"positions of {name!r} must increase", number)
-        return {"kind": "number", **_coded_places(number)}
+        return {"kind": "number", **_encoded_places(number)}
     text = [str(one) for one in given]
-    # Numbers are tried first, because 2024 is a number and a year. Positions that do not
+    # Numbers are tried first, because 2024 is both a number and a year. Positions that do not
     # increase as numbers may increase as times. Browsers measure times in milliseconds.
     for kind, dtype, unit in (("number", "f8", 1.0), ("time", "datetime64[us]", 1000.0)):
         place = _parsed(text, dtype)
         if place is not None and (place[1:] > place[:-1]).all():
-            return {"kind": kind, "text": text, **_coded_places(place.astype("f8") / unit)}
+            return {"kind": kind, "text": text, **_encoded_places(place.astype("f8") / unit)}
     return {"kind": "order", "text": text, "first": 0.0, "step": 1.0, "n": n}
 
 
-def _coded_places(place: NDArray[np.float64]) -> dict[str, Any]:
+def _encoded_places(place: NDArray[np.float64]) -> dict[str, Any]:
     """Encode evenly spaced positions as two numbers, if that is exact."""
     n = place.size
     step = float(place[1] - place[0]) if n > 1 else 1.0
     first = float(place[0])
     if np.array_equal(first + step * np.arange(n), place):
         return {"first": first, "step": step, "n": n}
-    return {"float64": _coded(place.astype("<f8"))}
+    return {"float64": _base64(place.astype("<f8"))}
 
 
 def _parsed(text: list[str], dtype: str) -> NDArray[Any] | None:
@@ -181,7 +181,7 @@ def _parsed(text: list[str], dtype: str) -> NDArray[Any] | None:
     return place if np.isfinite(place).all() else None
 
 
-def _coded(array: NDArray[Any]) -> str:
+def _base64(array: NDArray[Any]) -> str:
     # Bytes are exact, and browsers do not have to parse numbers.
     return base64.b64encode(np.ascontiguousarray(array).tobytes()).decode("ascii")
 

@@ -25,7 +25,7 @@ def page_html(
     Its content security policy allows plotly.js and the named scripts of this package
     by their hashes, and no other script. All text in the values is escaped.
     """
-    # Plotly and the functions of all charts come first, as the other scripts use them.
+    # Plotly and the shared chart functions come first, since the other scripts use them.
     texts = {name: web_file(f"{name}.js") for name in scripts}
     if needs_plotly:
         texts = {"plotly": f"{plotly_script()}\n{web_file('charts.js')}", **texts}
@@ -41,7 +41,7 @@ def web_file(name: str) -> str:
 
 def plotly_script() -> str:
     """Return the text of plotly.js."""
-    text = str(_needed("plotly.offline").get_plotlyjs())
+    text = str(_optional_module("plotly.offline").get_plotlyjs())
     # Browsers normalize line endings in this way before they compute the hash.
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
@@ -49,7 +49,7 @@ def plotly_script() -> str:
 @cache
 def environment() -> Any:
     """Return the Jinja environment of all templates, with filters and JSON settings."""
-    jinja2 = _needed("jinja2")
+    jinja2 = _optional_module("jinja2")
     templates = jinja2.Environment(
         loader=jinja2.PackageLoader("rocpath.pages"),
         autoescape=True,
@@ -75,7 +75,7 @@ def _number(value: float) -> str:
     return f"{value:.4f}" if 1e-3 <= abs(value) < 1e4 or value == 0 else f"{value:.3g}"
 
 
-def _needed(module: str) -> Any:
+def _optional_module(module: str) -> Any:
     try:
         return import_module(module)
     except ImportError as error:

@@ -21,16 +21,16 @@ if TYPE_CHECKING:
     from rocpath.model_comparison import ModelComparison
     from rocpath.roc import ROCCurve
 
-_MOST_POINTS = 2_000_000  # number of points drawn for all sequences together
-_FEWEST_BINS, _MOST_BINS = 50, 500  # of a sequence, with up to four points each
+_MAX_POINTS = 2_000_000  # drawn for all sequences together
+_MIN_BINS, _MAX_BINS = 50, 500  # per sequence, with up to four points each
 _MILLISECOND = 1000.0  # in microseconds, the unit of times
-_PADDING = 1.5  # log penalties drawn beyond the first and the last step
+_PADDING = 1.5  # range of log penalties drawn beyond the first and the last step
 
 
 class RegularizationPath(NamedTuple):
-    """The L1 weights that were tried, and their cross-validated losses.
+    """Candidate L1 penalties, and their cross-validated losses.
 
-    Weights are fractions of the largest, for which the model is a constant.
+    Penalties are fractions of the largest one, for which the model is constant.
     """
 
     alpha: NDArray[np.float64]
@@ -42,26 +42,26 @@ class RegularizationPath(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class ReportedSequence:
-    """Hold a labeled sequence, and its segmentation for the predicted penalty.
+    """Labeled sequence, and its segmentation for the predicted penalty.
 
     Attributes
     ----------
     name, group : str
         Name and group of the sequence, as plain text; the group may be None.
     position, value : array, shape (n,)
-        The observations; times are microseconds since 1970.
+        Positions and values of the observations; times are in microseconds since 1970.
     labels : Labels
         Labeled regions of the sequence.
     outcomes : list of str
         ``"FP"``, ``"FN"`` or ``""`` for each label.
     changes, mean : array
-        The segmentation for the cross-validated penalty.
+        Segmentation for the cross-validated penalty.
     gain : array
         Increase in cost if each change is removed separately.
     errors : PenaltyErrors
         Label errors as a function of the penalty.
     target : tuple of float
-        The interval of log penalties with the fewest label errors.
+        Interval of log penalties with the fewest label errors.
     log_penalty : float
         Cross-validated prediction of the log penalty.
     final_log_penalty : float
@@ -85,7 +85,7 @@ class ReportedSequence:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class PenaltyReport:
-    """Hold the content of a page about learned penalties.
+    """Content of a page about learned penalties.
 
     Attributes
     ----------
@@ -133,7 +133,7 @@ def penalty_report_html(report: PenaltyReport) -> str:
     Parameters
     ----------
     report : PenaltyReport
-        The content.
+        Content of the page.
 
     Returns
     -------
@@ -143,8 +143,8 @@ def penalty_report_html(report: PenaltyReport) -> str:
     sequences, path = report.sequences, report.path
     ordered = sorted(report.coefficients, key=lambda pair: -abs(pair[1]))
     # The total number of points is limited, so that the size of the page is bounded.
-    n_bins = _MOST_POINTS // (4 * max(1, len(sequences)))
-    n_bins = int(np.clip(n_bins, _FEWEST_BINS, _MOST_BINS))
+    n_bins = _MAX_POINTS // (4 * max(1, len(sequences)))
+    n_bins = int(np.clip(n_bins, _MIN_BINS, _MAX_BINS))
     data = {
         "is_time": report.is_time,
         "kinds": KIND_COLORS,
@@ -174,10 +174,10 @@ def _sequence(one: ReportedSequence, n_bins: int, is_time: bool) -> dict[str, An
     unit = _MILLISECOND if is_time else 1.0
     position = one.position / unit
     width = position[-1] - position[0]
-    seen = np.flatnonzero(np.isfinite(one.value))  # JSON has no NaN
+    seen = np.flatnonzero(np.isfinite(one.value))  # since JSON has no NaN
     place = (position[seen] - position[0]) / (width or 1.0)
     kept = seen[extremes(place, one.value[seen], n_bins)]
-    # The last segment ends one observation after the last, so that it has a width.
+    # The last segment ends one step after the last observation, so that it has a width.
     step = position[-1] - position[-2] if position.size > 1 else 1.0
     edge = np.append(position, position[-1] + step)
     limits = [(limit / unit).tolist() for limit in (one.labels.start, one.labels.end)]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rocpath.auc_statistics.score_summary import ScoreSummary
     from rocpath.tables.fit import TableFit
 
-_LONGEST_NAME = 40  # in a legend
+_LONGEST_NAME = 40  # characters in a legend
 
 
 def fit_report_html(fit: TableFit, *, title: str, headline: str) -> str:
@@ -73,7 +73,8 @@ def _facts(fit: TableFit) -> dict[str, str]:
 def _initial_point(summary: ScoreSummary | None) -> int:
     """Return the index of the operating point that the page shows first.
 
-    It is a requested one with a guarantee, another requested one, or the top 10%.
+    A requested point with a guarantee is preferred to other requested points, and these
+    to the top 10%.
     """
     if summary is None:
         return 0
@@ -85,7 +86,7 @@ def _initial_point(summary: ScoreSummary | None) -> int:
 
 
 def _curves(fit: TableFit) -> list[dict[str, Any]]:
-    """Return ROC curves of the held-out scores, that of the saved model first."""
+    """Return ROC curves of the held-out scores, with that of the saved model first."""
     if fit.held_out is None:
         return []
     y, weight = fit.held_out.is_positive, fit.held_out.design.sample_weight

@@ -12,11 +12,11 @@ from rocpath.lines import Lines
 from rocpath.roc import auc
 from rocpath.search_results import StepPath
 
-_MOST_SWEPT = 2_000  # lines: at most two million crossings
+_MAX_SWEPT = 2_000  # lines, with at most two million crossings
 _N_BINS = 500  # each drawn with its first, smallest, largest and last value
 _SAMPLING_BUDGET = 30_000_000  # lines times steps
-_MOST_SAMPLES = 400
-_MOST_CERTIFIED = 20_000  # lines; for more, the best AUC is found up to a tolerance
+_MAX_SAMPLES = 400
+_MAX_CERTIFIED = 20_000  # lines; for more, the best AUC is found to within a tolerance
 _TOLERANCE = 1e-4
 _MARGIN = 1.25  # largest step in view, relative to the largest marked step
 
@@ -48,15 +48,15 @@ class StepView(NamedTuple):
     auc: StepCurve
     variants: tuple[StepVariant, ...]  # first min, linear, best AUM and best AUC
     n_crossings: int | None  # steps with crossings in view; None if AUC was sampled
-    auc_tol: float  # maximum difference between the largest AUC and best AUC
+    auc_tol: float  # maximum difference between the largest AUC and that of best AUC
 
 
 def step_view(lines: Lines, *, max_step: float | None = None) -> StepView:
     """Compute the curves of a line search and the steps that its variants choose.
 
     For up to 2,000 lines, every crossing is visited. For more lines, AUC is computed at
-    evenly spaced steps, and for more than 20,000 the best AUC is found up to 0.0001. By
-    default the view ends a quarter beyond the largest step of a variant.
+    evenly spaced steps, and for more than 20,000 the best AUC is found to within 0.0001.
+    By default, the view ends at 1.25 times the largest step of a variant.
 
     Examples
     --------
@@ -69,10 +69,10 @@ def step_view(lines: Lines, *, max_step: float | None = None) -> StepView:
     [('first min', 0.0, 1.0), ('linear', 0.0, 0.875)]
     """
     if max_step is not None and not max_step > 0:
-        raise ValueError(f"max_step must be above 0 to show steps, got {max_step}.")
+        raise ValueError(f"max_step must be above 0, got {max_step}.")
     kinks = aum_path(lines, max_step=max_step)
     first_crossings = sweep(lines, max_crossings=len(lines), max_step=max_step)
-    tol = 0.0 if len(lines) <= _MOST_CERTIFIED else _TOLERANCE
+    tol = 0.0 if len(lines) <= _MAX_CERTIFIED else _TOLERANCE
     steps = {
         "first min": kinks.first_min.step,
         "linear": float(first_crossings.step[first_crossings.aum.argmin()]),
@@ -83,7 +83,7 @@ def step_view(lines: Lines, *, max_step: float | None = None) -> StepView:
     # If all variants stay at step 0, the last kink or else 1 determines the view.
     if end is None or not np.isfinite(end):
         end = _MARGIN * max(steps.values()) or _MARGIN * float(kinks.step[-1]) or 1.0
-    path = sweep(lines, max_step=end) if len(lines) <= _MOST_SWEPT else None
+    path = sweep(lines, max_step=end) if len(lines) <= _MAX_SWEPT else None
     variants = []
     for name, step in steps.items():
         area = _auc_at(lines, step) if path is None else float(path.auc_at(step))
@@ -91,7 +91,7 @@ def step_view(lines: Lines, *, max_step: float | None = None) -> StepView:
     kink = np.append(kinks.step[kinks.step < end], end)
     return StepView(
         max_step=end,
-        aum=_thinned(kink, kinks.aum_at(kink)),
+        aum=_downsampled(kink, kinks.aum_at(kink)),
         auc=_auc_curve(lines, path, end),
         variants=tuple(variants),
         n_crossings=None if path is None else len(path) - 1,
@@ -108,19 +108,19 @@ def _auc_at(lines: Lines, step: float) -> float:
 def _auc_curve(lines: Lines, path: StepPath | None, end: float) -> StepCurve:
     """Compute AUC from 0 to a largest step, at every crossing or at evenly spaced steps."""
     if path is None:
-        n_samples = int(np.clip(_SAMPLING_BUDGET // len(lines), 20, _MOST_SAMPLES))
+        n_samples = int(np.clip(_SAMPLING_BUDGET // len(lines), 20, _MAX_SAMPLES))
         step = np.linspace(0.0, end, n_samples)
         return StepCurve(step, np.array([_auc_at(lines, at) for at in step]))
     is_seen = path.step <= end
     after = path.auc_after[is_seen]
     before = np.concatenate((path.auc[:1], after[:-1]))
-    # Three points at each step: AUC at a crossing is neither that before nor after.
+    # Each step has three points, since AUC at a crossing differs from that before and after.
     value = np.column_stack((before, path.auc[is_seen], after)).ravel()
     step = np.append(np.repeat(path.step[is_seen], 3), end)
-    return _thinned(step, np.append(value, value[-1]))
+    return _downsampled(step, np.append(value, value[-1]))
 
 
-def _thinned(step: NDArray[np.float64], value: NDArray[np.float64]) -> StepCurve:
+def _downsampled(step: NDArray[np.float64], value: NDArray[np.float64]) -> StepCurve:
     kept = extremes(step / step[-1], value)
     return StepCurve(step[kept], value[kept])
 
@@ -137,19 +137,19 @@ def extremes(
     bin_ = np.minimum((place * n_bins).astype(np.intp), n_bins - 1)
     edge = np.flatnonzero(np.diff(bin_, prepend=-1, append=n_bins))
     first, last = edge[:-1], edge[1:] - 1
-    # The first and the last point keep the line between bins, and the extremes keep
-    # peaks, however narrow.
+    # The first and the last point preserve the lines between bins, and the extremes
+    # preserve narrow peaks.
     order = np.lexsort((value, bin_))
     return np.unique(np.concatenate((first, last, order[first], order[last])))
 
 
 def drawn_curve(name: str, fpr: NDArray[np.float64], tpr: NDArray[np.float64]) -> dict[str, Any]:
-    """Return points of a ROC curve for a script, with a name as HTML."""
-    # Bins along the curve rather than the FPR: a vertical segment would fall into one bin,
-    # and the curve of a changepoint problem may turn back.
+    """Return the points of a ROC curve and its name as HTML, for a script."""
+    # Bins are along the curve rather than the FPR: a vertical segment would fall into one
+    # bin, and the FPR may decrease along the curve of a changepoint problem.
     length = np.append(0.0, np.cumsum(np.abs(np.diff(fpr)) + np.abs(np.diff(tpr))))
     kept = extremes(length / (length[-1] or 1.0), tpr)
-    # Plotly reads the names as HTML.
+    # Plotly renders names as HTML.
     return {"name": escape(name, quote=False), "fpr": fpr[kept], "tpr": tpr[kept]}
 
 
@@ -162,13 +162,13 @@ def line_sample(lines: Lines, most: int) -> Lines:
     """
     if len(lines) <= most:
         return lines
-    # Without kinds, a rare one could be missing, and with it all errors of one type.
+    # An unstratified sample could miss a rare kind, and with it all errors of one type.
     kind = 3 * np.sign(lines.fp_diff) + np.sign(lines.fn_diff)
     order = np.lexsort((lines.intercept, kind))
     places, factors = [], []
     for members in np.split(order, np.flatnonzero(np.diff(kind[order])) + 1):
         n_chosen = max(1, int(most * members.size / len(lines)))
-        # The middles of equal parts, so that both ends are represented equally.
+        # Centers of equal intervals represent both ends equally.
         middle = ((np.arange(n_chosen) + 0.5) * members.size / n_chosen).astype(int)
         places.append(members[middle])
         factors.append(np.full(n_chosen, members.size / n_chosen))
