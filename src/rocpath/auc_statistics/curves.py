@@ -11,8 +11,8 @@ from rocpath.arguments import Floats, rate_up_to_one, share_between
 from rocpath.auc_statistics.groups import (
     GroupSums,
     Jackknife,
+    concordant_within_groups,
     pairs_within_groups,
-    won_within_groups,
 )
 from rocpath.auc_statistics.influence import ScoreBlocks, Variance, class_sums, place_rows
 from rocpath.auc_statistics.labeled_sample import LabeledSample
@@ -94,16 +94,16 @@ class ScoreCurve:
     @cached_property
     def jackknife(self) -> Jackknife:
         """The leave-one-group-out estimates of the area, if rows are grouped."""
-        won = self._won_inside() if self.max_fpr == 1 else None
-        return Jackknife.of(self.group_sums, self.blocks.area, won)
+        concordant = self._concordant_within() if self.max_fpr == 1 else None
+        return Jackknife.of(self.group_sums, self.blocks.area, concordant)
 
-    def _won_inside(self) -> Floats:
-        """Return the total weight of the correctly ordered pairs within each group."""
+    def _concordant_within(self) -> Floats:
+        """Return the total weight of the concordant pairs within each group."""
         sample, blocks = self.sample, self.blocks
         code, label, weight = cast("Any", sample.groups), sample.is_positive, sample.weight
         if weight is None and not blocks.is_mixed:
-            return won_within_groups(code[blocks.order], label[blocks.order])
-        return pairs_within_groups(code, blocks, self.score, label, weight).won
+            return concordant_within_groups(code[blocks.order], label[blocks.order])
+        return pairs_within_groups(code, blocks, self.score, label, weight).concordant
 
     @cached_property
     def center(self) -> float:

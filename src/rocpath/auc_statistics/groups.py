@@ -71,28 +71,30 @@ class Jackknife(NamedTuple):
     replicates: Floats
 
     @classmethod
-    def of(cls, sums: GroupSums, area: float, won: Floats | None) -> Self:
+    def of(cls, sums: GroupSums, area: float, concordant: Floats | None) -> Self:
         """Compute the AUC over pairs from different groups, or a partial AUC.
 
-        ``won`` is the total weight of the correctly ordered pairs within each group. It
+        ``concordant`` is the total weight of the concordant pairs within each group. It
         is None for a partial AUC, which is not a sum over pairs: the estimate is then
         that of all rows, and excluding a group does not change the structural
         components of the other rows.
         """
         is_used = sums.weight.any(axis=0)
-        if won is None:
+        if concordant is None:
             change = (sums.deviation / (sums.total - sums.weight)).sum(axis=0)
             return cls(area, area - change[is_used])
         (n, m), (n_all, m_all) = sums.weight, sums.total[:, 0]
-        all_pairs, all_won = m_all * n_all - n @ m, area * m_all * n_all - won.sum()
+        all_pairs, all_concordant = m_all * n_all - n @ m, area * m_all * n_all - concordant.sum()
         # A pair within a group is counted twice, once for each of its rows.
         pairs = n * m_all + m * n_all - 2.0 * n * m
         component = sums.deviation + area * sums.weight
-        won_pairs = component[0] * m_all + component[1] * n_all - 2.0 * won
-        center = min(max(float(all_won / all_pairs), 0.0), 1.0)
+        concordant_pairs = component[0] * m_all + component[1] * n_all - 2.0 * concordant
+        center = min(max(float(all_concordant / all_pairs), 0.0), 1.0)
         replicates = np.full(pairs.size, center)
         rest = all_pairs - pairs
-        np.divide(all_won - won_pairs, rest, out=replicates, where=rest > 1e-9 * all_pairs)
+        np.divide(
+            all_concordant - concordant_pairs, rest, out=replicates, where=rest > 1e-9 * all_pairs
+        )
         return cls(center, replicates[is_used])
 
     def __sub__(self, other: Self) -> Self:
@@ -117,8 +119,10 @@ def _group_order(ranked_code: NDArray[np.intp]) -> tuple[NDArray[Any], NDArray[A
     return rows.indices, rows.indptr
 
 
-def won_within_groups(ranked_code: NDArray[np.intp], ranked_label: NDArray[np.bool_]) -> Floats:
-    """Count the correctly ordered pairs in each group, without ties between classes.
+def concordant_within_groups(
+    ranked_code: NDArray[np.intp], ranked_label: NDArray[np.bool_]
+) -> Floats:
+    """Count the concordant pairs in each group, without ties between classes.
 
     Rows must be in descending order of score.
     """
@@ -127,22 +131,22 @@ def won_within_groups(ranked_code: NDArray[np.intp], ranked_label: NDArray[np.bo
     # The positives of the same group above a negative are all positives above it in this
     # order, minus those of the preceding groups.
     n_above = np.cumsum(label)
-    n_positive, n_won = (
+    n_positive, n_concordant = (
         np.append(0, sums)[end] for sums in (n_above, np.cumsum(np.where(label, 0, n_above)))
     )
     n_negative = np.diff(end) - np.diff(n_positive)
-    return np.asarray(np.diff(n_won) - n_positive[:-1] * n_negative)
+    return np.asarray(np.diff(n_concordant) - n_positive[:-1] * n_negative)
 
 
 class WithinGroups(NamedTuple):
     """Pairs of a positive and a negative row of the same group.
 
-    ``won`` and ``pairs`` are the weights of correctly ordered and of all pairs, by
+    ``concordant`` and ``pairs`` are the weights of concordant and of all pairs, by
     group code; ``component`` is, for each row, the fraction of its pairs that are
-    correctly ordered.
+    concordant.
     """
 
-    won: Floats
+    concordant: Floats
     pairs: Floats
     component: Floats
 
@@ -179,5 +183,5 @@ def pairs_within_groups(
     )
     component = np.empty(score.size)
     component[order] = np.where(label, *shares)
-    won = np.bincount(of_block, fp * above, n_codes)
-    return WithinGroups(np.asarray(won), np.asarray(total[0] * total[1]), component)
+    concordant = np.bincount(of_block, fp * above, n_codes)
+    return WithinGroups(np.asarray(concordant), np.asarray(total[0] * total[1]), component)

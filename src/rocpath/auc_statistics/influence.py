@@ -105,11 +105,10 @@ def block_components(tp: Floats, fp: Floats, max_fpr: float) -> tuple[float, Flo
     fraction, of_positive = components_of_positives(room, tied)
     # Rounding must not make the area exceed that of a perfect ranking.
     area = min(float(tp @ of_positive) / n_positive, max_fpr)
-    # ``won`` is the share of positives above a negative, with ties counting one half. The
-    # component of the negative is this share minus the mean, since the relative weights
-    # of a class sum to one.
-    won = (np.cumsum(tp * fraction) - 0.5 * tp * fraction**2) / n_positive
-    of_negative = won - float(fp @ won) / n_negative
+    # Ties count one half. The component of a negative is the share of positives above it
+    # minus the mean, since the relative weights of a class sum to one.
+    share_above = (np.cumsum(tp * fraction) - 0.5 * tp * fraction**2) / n_positive
+    of_negative = share_above - float(fp @ share_above) / n_negative
     return area, of_positive - area, of_negative
 
 

@@ -201,7 +201,7 @@ def _stratified_interval(
         raise ValueError("strata must have at least one stratum with both classes, got none.")
     share = np.where(is_used, within.pairs if is_weighted else 1.0, 0.0)
     share = share / share.sum()
-    area = np.divide(within.won, within.pairs, out=np.zeros(share.size), where=is_used)
+    area = np.divide(within.concordant, within.pairs, out=np.zeros(share.size), where=is_used)
     value = min(float(share @ area), 1.0)
     if sample.groups is None and n_strata >= _MIN_SAMPLED_STRATA:
         # Strata are the sampling units, and the average is a ratio of two sums over strata.

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from html import escape
 from operator import call
 
+_UNITS = {"positive": "positives", "negative": "negatives", "group": "groups", "stratum": "strata"}
+
 
 class Sentence:
     """Mixin that shows the ``repr`` of a result as a paragraph in notebooks."""
@@ -98,9 +100,9 @@ class MetricInterval(Sentence):
         """State the estimate, its interval and the sizes of the sample."""
         value, low, high = (f"{one:.{digits}f}" for one in (self.value, self.low, self.high))
         sizes = [
-            f"{count:,} {unit if count != 1 else unit.removesuffix('s')}"
-            for unit in ("positives", "negatives", "groups", "strata")
-            if (count := getattr(self, f"n_{unit}", None)) is not None
+            f"{count:,} {singular if count == 1 else plural}"
+            for singular, plural in _UNITS.items()
+            if (count := getattr(self, f"n_{plural}", None)) is not None
         ]
         text = f"{self.name} {value} ({percent(self.confidence)} CI {low} to {high})"
         return ", ".join([text, *sizes])
@@ -142,7 +144,8 @@ class AUCInterval(MetricInterval):
     def __repr__(self) -> str:
         text = self._sentence(3 if self.max_fpr is None else 4)
         if self.n_skipped_strata:
-            text += f" ({self.n_skipped_strata:,} strata with one class skipped)"
+            strata = "stratum" if self.n_skipped_strata == 1 else "strata"
+            text += f" ({self.n_skipped_strata:,} {strata} with one class skipped)"
         return text
 
 

@@ -268,15 +268,15 @@ class _PartitionedCurve(ScoreCurve):
         sample: Any = self.sample
         passes, given = sample.scores.passes, {"deviation": self.deviation, "name": self.name}
         found = passes.run("summing groups", _group_sums, sample.groups.tasks, **given)
-        *sums, won = np.concatenate(found, axis=1)
-        return GroupSums(np.array(sums[:2]), np.array(sums[2:])), won
+        *sums, concordant = np.concatenate(found, axis=1)
+        return GroupSums(np.array(sums[:2]), np.array(sums[2:])), concordant
 
     @property
     def group_sums(self) -> GroupSums:
         """Sums of the components by group, if rows are grouped."""
         return self._by_group[0]
 
-    def _won_inside(self) -> NDArray[np.float64]:
+    def _concordant_within(self) -> NDArray[np.float64]:
         return self._by_group[1]
 
 
@@ -311,5 +311,5 @@ def _group_sums(rows: Partition, deviation: _Deviation, name: str) -> NDArray[np
     # Components are undefined if a class is absent, but only the order of rows is used.
     with np.errstate(invalid="ignore", divide="ignore"):
         blocks = place_rows(score, is_positive, weight, 1.0)
-    won = pairs_within_groups(code, blocks, score, is_positive, weight).won
-    return np.vstack((*sums, won))
+    concordant = pairs_within_groups(code, blocks, score, is_positive, weight).concordant
+    return np.vstack((*sums, concordant))
