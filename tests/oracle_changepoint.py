@@ -21,20 +21,20 @@ def poisson_cost(x, weight):
 
 
 def exponential_cost(x, weight):
-    """Sum of log mu + x / mu at the mean."""
+    """Compute the sum of log mu + x / mu, where mu is the mean."""
     total = sum(w * v for v, w in zip(x, weight, strict=True))
     return float(sum(weight)) * (1 + log(total / sum(weight)))
 
 
 def binomial_cost(x, weight):
-    """Sum of -x log p - (1 - x) log(1 - p) at the mean."""
+    """Compute the sum of -x log p - (1 - x) log(1 - p), where p is the mean."""
     success = sum(w * v for v, w in zip(x, weight, strict=True))
     counts = [success, sum(weight) - success]
     return -sum(float(c) * log(c / sum(weight)) for c in counts if c > 0)
 
 
 def variance_cost(x, weight):
-    """Sum of log v + x^2 / v - 1 at the mean square."""
+    """Compute the sum of log v + x^2 / v - 1, where v is the mean square."""
     return exponential_cost([v * v for v in x], weight) - float(sum(weight))
 
 
@@ -45,7 +45,7 @@ COSTS = {
     "binomial": binomial_cost,
     "variance": variance_cost,
 }
-# The cost of one observation, as a function of the mean, or of the variance.
+# The cost of one observation as a function of the mean or, for "variance", the variance.
 LOSSES = {
     "normal": lambda x, mean: (x - mean) ** 2,
     "poisson": lambda x, mean: mean - xlogy(x, mean),
@@ -56,15 +56,15 @@ LOSSES = {
 
 
 def allowed_values(x, cost):
-    """Map counts to values that the cost allows, in the same order; fractions are often 1."""
-    if cost in ("exponential", "variance"):  # squares have the same order, for either sign
+    """Map counts to values that the cost allows, in the same order; fractions above 1 become 1."""
+    if cost in ("exponential", "variance"):  # the order is that of the squares
         sign = [-1 if cost == "variance" and k % 3 == 0 else 1 for k in range(len(x))]
         return [s * (int(v) + 1) for s, v in zip(sign, x, strict=True)]
     return [min(3 * int(v), 10) / 10 for v in x] if cost == "binomial" else x
 
 
 def averaged(x, cost):
-    """Values whose mean is the parameter of a segment."""
+    """Return the values whose mean is the parameter of a segment."""
     return [v * v for v in x] if cost == "variance" else x
 
 
@@ -156,7 +156,7 @@ def best_costs(x, weight, max_changes, cost):
 
 
 def best_penalized_cost(x, weight, penalty, cost):
-    """Smallest cost plus penalties, by dynamic programming in float64.
+    """Compute the smallest penalized cost by dynamic programming in float64.
 
     The cost of an exponential family depends only on the weight and the mean.
     """

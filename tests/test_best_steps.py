@@ -288,7 +288,7 @@ def test_error_names_the_invalid_argument(search):
 @pytest.mark.parametrize("n", [100, 6000])
 def test_best_step_is_zero_if_all_lines_meet_there(n):
     # Thresholds are slope * step, so AUM is proportional to the step: 0 at step 0 and
-    # positive afterwards, since no random direction ranks all rows correctly.
+    # positive after it, since no random direction ranks all rows correctly.
     rng = np.random.default_rng(0)
     is_positive = rng.permutation(n) < n // 4
     bp = rp.ErrorBreakpoints.from_labels(is_positive)
