@@ -1,4 +1,4 @@
-"""Adapters for detectors of ruptures, skchange and sktime."""
+"""Adapters for detectors from ruptures, skchange and sktime."""
 
 import copy
 from collections.abc import Callable

@@ -56,9 +56,10 @@ def f1_score(
     """Compute the F1 score of detected changes, with a margin of error.
 
     A detected change is correct if it is within the margin of an annotated one, and
-    each change is matched at most once. Precision is computed for the union of the annotators'
-    changes; recall is the mean over annotators. The start of the sequence, index 0,
-    counts as a detected and an annotated change, so that the score is always defined.
+    each change is matched at most once. Precision is computed for the union of the
+    annotators' changes; recall is the mean over annotators. The start of the sequence,
+    index 0, counts as a detected and an annotated change, so that the score is always
+    defined.
 
     Parameters
     ----------
@@ -104,7 +105,7 @@ def _n_matched(annotated: NDArray[np.int64], found: NDArray[np.int64], margin: i
 
 
 def _annotators(annotations: Any, n: int) -> list[NDArray[np.int64]]:
-    # A list of numbers contains the changes of one annotator, a list of lists of several.
+    # A list of numbers is from one annotator; a list of lists is from several annotators.
     every = annotations if any(np.ndim(one) > 0 for one in annotations) else [annotations]
     return [_checked(f"annotations[{k}]", one, n) for k, one in enumerate(every)]
 

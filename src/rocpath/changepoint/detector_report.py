@@ -89,7 +89,7 @@ def _coefficients(detector: LearnedDetector) -> list[tuple[str, float]]:
 
 def _reported(detector: LearnedDetector, names: Sequence[str] | None) -> list[ReportedSequence]:
     evaluation = detector.evaluation_
-    # Cross-validated penalties, so that the page shows the errors of the comparison.
+    # These penalties are cross-validated, so the page shows the errors of the comparison.
     log_penalty = evaluation.log_penalty[evaluation.fitted_rule]
     final = detector.regressor_.predict(evaluation.problem.X)
     reported = []

@@ -209,11 +209,12 @@ def error_breakpoints(
 ) -> ErrorBreakpoints:
     """Convert the label errors of many sequences to error breakpoints.
 
-    The prediction of a sequence is minus its log penalty. There are no false positives
-    at the largest penalties and no false negatives at the smallest ones, so errors that
-    occur at every penalty do not count. If false negatives increase again below the
-    penalties that minimize them, which may happen if ``max_changes`` is too small, their
-    minimum is used there; likewise for false positives at the largest penalties.
+    The prediction of a sequence is minus its log penalty. Breakpoints assume that there
+    are no false positives at the largest penalties and no false negatives at the
+    smallest ones, so errors that occur at every penalty do not count. If false negatives
+    increase again below the penalties that minimize them, which may happen if
+    ``max_changes`` is too small, their minimum is used there; likewise for false
+    positives at the largest penalties.
 
     Parameters
     ----------

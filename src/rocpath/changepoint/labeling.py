@@ -56,8 +56,7 @@ def labeling_page(
     max_changes : int
         Maximum number of changes of the segmentations.
     cost, constraint, min_length
-        As for `segment`; labels of peaks are offered with
-        ``constraint="up_down"``.
+        As for `segment`; labels of peaks are offered with ``constraint="up_down"``.
     weights : list of array-like or None, optional
         Weights of the observations. If given, the values are drawn as runs.
     penalties : list of float, optional

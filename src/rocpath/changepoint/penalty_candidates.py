@@ -16,7 +16,7 @@ from rocpath.changepoint.interval_path import LinearModels, best_interval_consta
 Split: TypeAlias = tuple[NDArray[np.intp], NDArray[np.intp]]
 
 # Tolerance of the optimality conditions, relative to the largest L1 weight. On five
-# data sets (benchmarks/constants.py), label errors were the same with 1e-4; with .01,
+# data sets (benchmarks/constants.py), label errors were the same with 1e-4; with 0.01,
 # they differed on three. Higher accuracy is slow if columns are nearly collinear.
 _PATH_TOLERANCE = 1e-3
 # Errors are averaged over penalties from half to twice the predicted one, an interval of
@@ -63,7 +63,7 @@ class ErrorSteps:
         return total
 
     def best_shift(self, log_penalty: Floats) -> float:
-        """Return the constant to add to log penalties that minimizes the averaged errors."""
+        """Return the constant that minimizes averaged errors when added to log penalties."""
         if not self.value.size:
             return 0.0
         step = self.value - log_penalty[self.example]

@@ -36,14 +36,14 @@ _SLACK = 0.5
 
 
 class PenaltyRegressor(LogPenaltyModel):
-    """Linear model of the log penalty that minimizes cross-validated label errors.
+    """Linear model of the log penalty, selected by cross-validated label errors.
 
     The candidates are linear models of increasing complexity: a constant, then interval
-    regression (:class:`IntervalRegression`) with decreasing L1 weights, which select
-    an increasing number of features. Each is evaluated by its cross-validated label errors, and
-    the simplest within half a standard error of the best is selected. If ``max_steps``
-    is positive, the AUM of the label errors is then decreased by descent steps from
-    this model (:func:`minimize_aum`); cross-validation chooses their number.
+    regression (:class:`IntervalRegression`) with decreasing L1 weights, which select an
+    increasing number of features. Each is evaluated by its cross-validated label errors,
+    and the simplest within half a standard error of the best is selected. If
+    ``max_steps`` is positive, the AUM of the label errors is then decreased by descent
+    steps from this model (:func:`minimize_aum`); cross-validation chooses their number.
 
     The intercept of each model is halfway between the minimizers of the interval loss
     and of the label errors in training. All label errors are averaged over penalties

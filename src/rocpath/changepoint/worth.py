@@ -86,7 +86,9 @@ def change_worth(
     [14.08, 6.75]
     """
     value = observations("x", x)
-    check_count("x must have an observation", len(value), segmentation.n, "of the segmentation")
+    check_count(
+        "x must have an entry", len(value), segmentation.n, "observations of the segmentation"
+    )
     gain = change_gains(value, segmentation.changes, cost=cost, weights=weights)
     most = segmentation.n_changes
     most = max(2 * most, most + 10) if max_changes is None else max_changes

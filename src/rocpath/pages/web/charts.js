@@ -75,7 +75,7 @@ globalThis.rocpathCharts = (function () {
     moveThreshold, drawCalibration,
     INK, FP: "#D55E00", FN: "#0072B2", GRAY: "#767676",
     legendAbove: { orientation: "h", x: 0, y: 1.01, yanchor: "bottom", font: { size: 12 } },
-    /* The band between the upper left and the lower right corners of the bounds. */
+    /* Returns the band between the upper left and the lower right corners of the bounds. */
     band: ({ fpr_low, fpr_high, tpr_low, tpr_high }, color) => filled(
       fpr_low.concat(fpr_high.slice().reverse()), tpr_high.concat(tpr_low.slice().reverse()),
       color),

@@ -118,8 +118,8 @@
     return curve.value[low] + part * (curve.value[high] - curve.value[low]);
   }
 
-  /* Splits lines into traces of a few each, since lines of one trace do not get darker
-     where they overlap. Frequent colors come first, so that rare ones are on top. */
+  /* Splits lines into small traces, because overlapping lines of one trace are not drawn
+     darker. Frequent colors come first, so that rare ones are on top. */
   function lineTraces(lines, end) {
     const color = (b) => lines.fp_diff[b] && lines.fn_diff[b] ? BOTH
       : lines.fp_diff[b] ? FP : FN;
@@ -267,7 +267,7 @@
     if (!Number.isFinite(step)) return;
     const isIdle = page.pending === null;
     page.pending = [clamped(step, 0, page.data.max_step), variant];
-    // Many moves of the slider in one frame are drawn once.
+    // Several moves of the slider within a frame are drawn once.
     if (isIdle) requestAnimationFrame(() => {
       const [nextStep, nextVariant] = page.pending;
       page.pending = null;

@@ -39,7 +39,7 @@
       if (own.length === 0) return;
       const found = errorsOfModels(signals[k], own).map((one) => one.fp + one.fn);
       now += found[found.length - 1];
-      // By increasing penalty: each model starts at its smallest penalty.
+      // Models are visited by increasing penalty; each starts at its smallest penalty.
       for (let m = found.length - 2; m >= 0; m--) {
         jumps.push([signals[k].models[m].minPenalty, found[m] - found[m + 1]]);
       }

@@ -37,7 +37,7 @@ window.rocpathLabeling = {};
     const places = data.float64 ? new Float64Array(bytes(data.float64)) : null;
     const n = places ? places.length : data.n;
     const at = places ? (i) => places[i] : (i) => data.first + data.step * i;
-    // The first observation at or after a position; n if there is none.
+    // Returns the first observation at or after a position; n if there is none.
     const from = (place) => firstIndex(n, (i) => at(i) >= place);
     const nearest = (place) => {
       const after = Math.min(from(place), n - 1);
@@ -55,7 +55,7 @@ window.rocpathLabeling = {};
     return { n, at, from, nearest, text, read, kind: data.kind };
   }
 
-  /* Level k holds the extremes of blocks of BLOCK ** k observations. */
+  /* Returns the extremes of blocks of BLOCK ** k observations for each level k. */
   function pyramid(values) {
     const levels = [{ low: values, high: values, size: 1 }];
     let last = levels[0];
