@@ -189,7 +189,7 @@ def test_a_constant_sequence_has_no_changes_at_any_penalty(cost):
         ({"cost": "huber", "threshold": 0}, "threshold must be positive, got 0"),
         (
             {"cost": "mean_variance", "labels": cp.Labels([0], [2], ["peaks"])},
-            "labels of peaks need constraint='up_down'",
+            "labels of peaks require constraint='up_down'",
         ),
         ({"cost": "biweight", "weights": np.zeros(9)}, "weights must be positive"),
     ],

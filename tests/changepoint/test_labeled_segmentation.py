@@ -20,7 +20,7 @@ def near(expected):
 
 @st.composite
 def problems(draw, max_size, constraint):
-    """Draw a short sequence with many ties, and labels with and without gaps between them."""
+    """Draw a short sequence with many ties and its weights, and labels with or without gaps."""
     n = draw(st.integers(2, max_size))
     x = draw(st.lists(st.integers(0, 4), min_size=n, max_size=n))
     weight = draw(st.lists(st.sampled_from([1, 1, 3]), min_size=n, max_size=n))
@@ -97,8 +97,9 @@ def test_no_peak_is_too_short(problem, cost, penalty, min_length):
     check_against_all(problem, cost, "up_down", min_length, penalty)
 
 
-def test_failures_may_be_equal_up_to_rounding():
-    # The failures of the last two observations, 2 - 1.3, and of all, 6 - 5.3, differ by rounding.
+def test_numbers_of_failures_may_differ_by_rounding():
+    # The numbers of failures in the last two observations, 2 - 1.3, and in all, 6 - 5.3,
+    # differ only by rounding.
     # One segment costs -5.3 log(5.3 / 6) - 0.7 log(0.7 / 6) = 2.16; two segments of two
     # observations cost -1.3 log(0.65) - 0.7 log(0.35) = 1.29, plus the penalty.
     settings = {"cost": "binomial", "weights": [1, 3, 1, 1], "min_length": 2}
@@ -177,7 +178,7 @@ def test_labels_are_in_units_of_positions(problem, data):
         models = cp.segment(x, len(x) - 1, **settings)
     except ValueError:
         models = None
-    # The best of all segmentations that have no label errors according to label_errors.
+    # Find the best of all segmentations without errors according to label_errors.
     every = [
         (k, np.array(changes))
         for k in range(len(x))

@@ -40,7 +40,7 @@ def simulated(rng, mean, cost):
         return rng.binomial(10, np.asarray(mean) / 10) / 10
     if cost == "variance":
         value = rng.normal(0, mean)
-        return np.where(np.abs(value) > 0.1, value, 0.1)  # above the smallest variance
+        return np.where(np.abs(value) > 0.1, value, 0.1)  # squares above the variance floor
     return getattr(rng, cost)(mean)
 
 
@@ -127,7 +127,7 @@ def test_integer_weights_are_equivalent_to_run_lengths(sequence, cost, constrain
 
 @pytest.mark.parametrize("constraint", [None, "up_down"])
 @pytest.mark.parametrize("cost", oracle.COSTS)
-def test_costs_of_longer_sequences_equal_those_of_a_plain_search(cost, constraint):
+def test_costs_of_longer_sequences_equal_those_of_dynamic_programming(cost, constraint):
     rng = np.random.default_rng(1)
     n, max_changes = 90, 7
     mu = np.repeat(rng.uniform(1, 9, 6), 15)
@@ -149,7 +149,7 @@ def test_penalized_costs_of_noise_are_minimal(cost, min_length):
     rng = np.random.default_rng(8)
     for penalty in (0.02, 0.1, 0.3, 1.0, 3.0):
         x = simulated(rng, np.repeat(rng.uniform(1, 9, 20), 15), cost)
-        x = np.repeat(x, min_length)  # no segment of the best model is shorter
+        x = np.repeat(x, min_length)  # the best model has no shorter segments
         weight = np.repeat(rng.uniform(0.5, 2, 300), min_length)
         settings = {"cost": cost, "weights": weight, "min_length": min_length}
         best = cp.segment_penalty(x, penalty, **settings)
@@ -227,7 +227,7 @@ def test_constant_sequences_have_equal_costs_and_no_changes(value, constraint):
     ],
 )
 @pytest.mark.parametrize("min_length", [1, 3])
-def test_changes_are_invariant(cost, transformed, min_length):
+def test_changes_are_invariant_to_units_and_reflection(cost, transformed, min_length):
     x = simulated(np.random.default_rng(6), np.repeat([2.0, 8.0, 4.0, 9.0, 1.0], 30), cost)
     settings = {"cost": cost, "min_length": min_length}
     plain, other = (cp.segment(value, 8, **settings) for value in (x, transformed(x)))
@@ -261,7 +261,8 @@ def test_fractions_of_zero_and_one_have_cost_zero():
 
 
 def test_zeros_have_the_variance_of_rounding():
-    # Zeros are values below half of the smallest one, with variance 1/12 if that is 1.
+    # The smallest positive value is 1, so zeros may be rounded from values between -1/2
+    # and 1/2, whose variance is 1/12.
     models = cp.segment([0, 0, 0, 4, -4, 1], 2, cost="variance")
     assert models.changes[2].tolist() == [3, 5]
     assert models.mean[2] == near([1 / 12, 16, 1])
@@ -280,14 +281,14 @@ def test_background_of_zero_counts_has_mean_zero():
 
 @pytest.mark.parametrize("cost", ["poisson", "binomial"])
 def test_weights_may_have_any_ratio(cost):
-    # The mean of the first two is the first weight: a ratio that 1 - x cannot represent.
+    # The mean of the first two observations is 1e-20, so 1 minus the mean rounds to 1.
     models = cp.segment([1, 0, 1], 2, cost=cost, weights=[1e-20, 1, 1e-30])
     assert [c.tolist() for c in models.changes] == [[], [1], [1, 2]]
     assert cp.segment_penalty([1, 0], 1e-17, cost=cost, weights=[1e-20, 1]).n_changes == 0
     assert cp.segment_penalty([1, 0], 1e-19, cost=cost, weights=[1e-20, 1]).n_changes == 1
 
 
-def test_costs_that_are_equal_at_a_mean_of_zero():
+def test_costs_may_be_equal_at_a_mean_of_zero():
     # Splits at different zeros have equal costs as the mean approaches 0.
     x = [0, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0]
     models = cp.segment(x, 1, cost="poisson", constraint="up_down")
@@ -310,7 +311,7 @@ def test_the_constraint_does_not_affect_clear_peaks(cost):
 
 
 def test_the_constraint_can_increase_the_cost():
-    # Because the first change must be up, no model of 3, 1, 2 is better than the mean.
+    # Because the first change must be up, no model of 3, 1, 2 is better than a constant.
     models = cp.segment([3, 1, 2], 2, constraint="up_down")
     assert models.cost == near([2, 2, 2])
     assert cp.segment([3, 1, 2], 2).cost == near([2, 0.5, 0])
@@ -318,7 +319,7 @@ def test_the_constraint_can_increase_the_cost():
     assert cp.segment([0, 0, 1], 2, constraint="up_down").cost == near([2 / 3, 0, 0.5])
 
 
-def test_single_observation_and_extreme_penalties():
+def test_single_observations_and_extreme_penalties_are_valid():
     assert cp.segment([3.0], 0).cost.tolist() == [0.0]
     x = [1.0, 1.0, 4.0, 4.0, 2.0]
     assert cp.segment_penalty(x, np.inf).n_changes == 0
@@ -350,15 +351,15 @@ def test_costs_of_the_reversed_sequence_are_equal(cost, constraint):
     x = oracle.allowed_values(np.minimum(x, 20), cost)
     models = cp.segment(x, 6, cost=cost, constraint=constraint)
     mirrored = cp.segment(x[::-1], 6, cost=cost, constraint=constraint)
-    even = slice(None, None, 2 if constraint else 1)  # only complete peaks remain peaks
+    even = slice(None, None, 2 if constraint else 1)  # only complete peaks remain peaks if reversed
     assert mirrored.cost[even] == near(models.cost[even])
     assert all(a <= b for a, b in pairwise(models.changes[4]))
 
 
 BAD = [
     ((), {}, "x must have at least one observation"),
-    (([1, np.nan],), {}, "max_changes must be below the length of x, 1"),
-    (([1, 2, 3],), {"max_changes": 3}, "max_changes must be below the length of x, 3"),
+    (([1, np.nan],), {}, "less than the number of non-missing observations, 1, got 1"),
+    (([1, 2, 3],), {"max_changes": 3}, "max_changes must be less than .*, 3, got 3"),
     (([1, -2],), {"cost": "poisson"}, "x must not be negative.*-2.0 at index 1"),
     (
         ([1, 0],),

@@ -78,7 +78,7 @@ def test_selection_from_many_models_is_fast():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (([],), "cost must have at least one model"),
+        (([],), "cost must have at least one entry"),
         (([1.0, np.inf],), "cost must be finite"),
         (([1.0, 2.0], [0, 0]), "n_changes must not repeat, got 0 twice"),
         (([1.0, 2.0], [0, -1]), "n_changes must not be negative, got -1 at index 1"),

@@ -1,4 +1,4 @@
-"""Learn penalties from labeled sequences, and detect changes in new ones."""
+"""Detector of changes with a penalty learned from labeled sequences."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -42,7 +42,7 @@ _TINY = np.finfo(float).tiny
 
 
 class LearnedDetector(BaseEstimator):  # type: ignore[misc]
-    """Detect changes with a penalty learned from labeled regions.
+    """Changepoint detector with a penalty learned from labeled regions.
 
     ``fit`` segments every labeled sequence, counts its label errors for every penalty,
     computes its features, and learns to predict the penalty from them. ``predict``
@@ -57,11 +57,11 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
     max_changes : int
         Maximum number of changes in the segmentations of a labeled sequence.
     cost, constraint, min_length
-        As for :func:`~rocpath.changepoint.segment`.
+        Settings of the segmentations, as for :func:`~rocpath.changepoint.segment`.
     regressor : estimator, optional
         Model of the log penalty; by default :class:`PenaltyRegressor`.
     search : object, optional
-        Detector of ruptures or skchange to use instead of
+        Detector from ruptures or skchange to use instead of
         :func:`~rocpath.changepoint.segment`, as for
         :func:`~rocpath.changepoint.adapters.detector_errors`. It has its own cost,
         constraint and minimum length.
@@ -70,6 +70,7 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
         ``None`` uses no unit. ``"free"`` also uses no unit, but adds the log noise
         variance as a feature, whose coefficient is learned. The unit is always None for
         Poisson and binomial cost, whose penalties have no unit, and with ``search``.
+        For the exponential, variance and mean-variance costs, only features have units.
     random_state : int, RandomState or None
         Seed of the assignment of groups to folds.
 
@@ -138,7 +139,7 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         sequences : list of array-like
-            The sequences.
+            Sequences of observations, as for :func:`~rocpath.changepoint.segment`.
         labels : list of Labels or None
             The labeled regions of each sequence; None for unlabeled sequences.
         weights : list of array-like or None, optional
@@ -216,13 +217,13 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
     def _features(
         self, value: Sequence[Floats], weights: Sequence[ArrayLike | None]
     ) -> tuple[Floats, Floats]:
-        """Return features of observations or runs, and the unit of each penalty."""
-        # Counts and fractions have no unit, and other searches have their own penalties.
+        """Return the features of each sequence, and the unit of its penalty."""
+        # Counts and fractions have no unit, and other detectors have their own penalties.
         has_unit = self.cost not in ("poisson", "binomial") and self.search is None
         X, unit = features_and_units(
             value, weights, unit=self.unit if has_unit else None, has_runs=self.has_runs_
         )
-        # A likelihood has no unit, but the features of the data have one.
+        # A likelihood has no unit, but features depend on the unit of the data.
         return X, np.ones_like(unit) if COSTS[self.cost]["power"] == 0 else unit
 
     @property
@@ -240,7 +241,7 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
         return self.evaluation_.comparison
 
     def headline(self) -> str:
-        """Compare the learned penalties with a constant one, in two sentences."""
+        """Return two sentences that compare the learned penalties with a constant one."""
         return self.evaluation_.headline(self.n_labels_)
 
     def report(
@@ -257,7 +258,7 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         path : path
-            The file to write.
+            File to write.
         title : str
             Title of the page.
         names : list of str, optional
@@ -267,7 +268,7 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
         notes : list of str
             Sentences to show above the results.
         """
-        # Pages need jinja2 and plotly, which are optional.
+        # Pages require jinja2 and plotly, which are optional.
         from rocpath.changepoint.detector_report import detector_report
 
         self._refuse_without_training("report")
@@ -284,10 +285,10 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         path : path
-            A file that ends in ``.skops``, or a folder, in which ``model.skops`` is
+            File with the extension ``.skops``, or folder in which ``model.skops`` is
             written.
         metadata : dict, optional
-            Strings and numbers to store with the model, such as names of columns.
+            Strings and numbers to save with the model, such as names of columns.
         """
         from rocpath.model_file import save_model
 
@@ -299,7 +300,7 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
         return self._predicted(sequences, weights)[0]
 
     def _predicted(self, sequences: Sequence[ArrayLike], weights: Weights) -> tuple[Floats, Floats]:
-        """Return penalties, and the features they are predicted from."""
+        """Return the predicted penalties, and the features."""
         check_is_fitted(self)
         values = checked_sequences(sequences)
         check_columns(values, self.n_columns_)
@@ -317,7 +318,7 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
     ) -> list[Segmentation]:
         """Segment each sequence with its predicted penalty.
 
-        Warnings refer to sequences by ``names``, by default their indices.
+        Warnings refer to sequences by ``names``; by default, these are their indices.
         """
         penalty, X = self._predicted(sequences, weights)
         found = self._segmentations(sequences, penalty.tolist(), weights)
@@ -340,7 +341,7 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
         *,
         weights: Weights = None,
     ) -> list[ChangeWorth]:
-        """Compute `change_worth` for the segmentations returned by `segment`."""
+        """Return the `change_worth` of each segmentation that `segment` returned."""
         if self.search is not None:
             raise ValueError("search must be None to compute the worth of changes.")
         return changes_worth(sequences, found, weights=weights, **self._settings)
@@ -348,7 +349,7 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
     def predict(
         self, sequences: Sequence[ArrayLike], *, weights: Weights = None
     ) -> list[NDArray[np.int64]]:
-        """Detect changes, as indices where new segments start in each sequence."""
+        """Return the indices where new segments start in each sequence."""
         return [found.changes for found in self.segment(sequences, weights=weights)]
 
     def score(self, sequences: Sequence[ArrayLike], labels: Sequence[Labels | None]) -> float:

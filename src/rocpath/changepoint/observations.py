@@ -1,4 +1,4 @@
-"""Observations, which may have several columns and missing values (NaN), and their noise."""
+"""Observations with one or several columns and missing values (NaN), and their noise."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,7 +16,7 @@ from rocpath.arguments import (
     refuse_masked,
 )
 
-_BLOCKS = (1, 2, 4)
+_BLOCK_SIZES = (1, 2, 4)
 # Fraction of the squared differences that is used. The largest ones, which changes may
 # affect, are dropped.
 _KEPT = 0.75
@@ -25,7 +25,7 @@ _KEPT_MEAN = 0.368
 # Thresholds in standard deviations of the noise: 3 as Fearnhead and Rigaill recommend,
 # 1.345 for 95% efficiency with normal noise.
 ROBUST = {"biweight": 3.0, "huber": 1.345}
-# Smallest variance of a segment, relative to that of the noise.
+# Smallest variance of a segment, relative to the noise variance or the mean square.
 _SMALLEST_VARIANCE = 1e-6
 
 
@@ -81,7 +81,7 @@ def drawn_values(
 
 
 def possible_changes(x: ArrayLike, max_changes: int) -> int:
-    """Return ``max_changes``, reduced if there are not enough observations."""
+    """Return ``max_changes``, or the largest possible number of changes if it is smaller."""
     n_observed = int((~is_incomplete(observations("x", x))).sum())
     return min(max_changes, max(n_observed - 1, 0))
 
@@ -107,7 +107,7 @@ def observed(
 
 
 def variance(x: NDArray[np.float64], weight: NDArray[np.float64]) -> float:
-    """Return the variance of an observation of weight 1 around the mean."""
+    """Return the variance around the mean, for an observation of weight 1."""
     mean = np.average(x, weights=weight)
     return float(weight @ (x - mean) ** 2) / x.size
 
@@ -120,9 +120,9 @@ def difference_variance(
     The largest estimate over several block sizes is returned. It is at least ``least``
     times the total variance, because most neighboring values may be equal.
     """
-    x = x - np.median(x)  # so that products with weights do not lose digits
+    x = x - np.median(x)  # avoids cancellation
     largest = least * variance(x, weight)
-    for size in _BLOCKS:
+    for size in _BLOCK_SIZES:
         n_blocks = x.size // size
         if n_blocks < 2:
             break
@@ -140,7 +140,7 @@ def difference_variance(
 def noise_scaled(
     x: NDArray[np.float64], weights: ArrayLike | None = None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Return columns centered and scaled by their noise, their medians and their scales.
+    """Return the columns centered and scaled by their noise, the medians and the scales.
 
     A one-dimensional sequence is returned unchanged.
     """
@@ -156,7 +156,7 @@ def noise_scaled(
 def robust_threshold(
     x: NDArray[np.float64], weight: NDArray[np.float64], cost: str, threshold: float | None = None
 ) -> float:
-    """Return the threshold of a robust cost, by default estimated from the noise."""
+    """Return the threshold of a robust cost, which by default is estimated from the noise."""
     if threshold is not None:
         if not finite_number("threshold", threshold) > 0:
             raise ValueError(f"threshold must be positive, got {threshold}.")
@@ -175,10 +175,10 @@ def variance_floor(x: NDArray[np.float64], weight: NDArray[np.float64]) -> float
 
 
 def positive_squares(x: NDArray[np.float64], weight: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return squares that are at least a lower bound for segment variances.
+    """Return squares, increased to a lower bound for segment variances.
 
-    The bound is relative to the mean square and, if there are zeros, at least the variance
-    of rounding to multiples of the smallest value.
+    The bound is a fraction of the mean square and, if there are zeros, at least the
+    variance of rounding to multiples of the smallest nonzero value.
     """
     square = x**2
     floor = _SMALLEST_VARIANCE * float(np.average(square, weights=weight))
@@ -187,7 +187,7 @@ def positive_squares(x: NDArray[np.float64], weight: NDArray[np.float64]) -> NDA
 
 
 def one_for_each(name: str, given: Any, n: int) -> list[Any]:
-    """Return a list with one entry per sequence, None by default, or raise."""
+    """Return a list with one entry per sequence, by default None, or raise."""
     if given is None:
         return [None] * n
     entries = list(given)

@@ -17,23 +17,23 @@ from rocpath.changepoint.search import (
     search,
 )
 
-_FEWEST = 20  # observations needed to estimate the autocorrelation of the residuals
+_MIN_OBSERVATIONS = 20  # needed to estimate the autocorrelation of the residuals
 _STEP = 1.25  # largest factor between the penalties of two consecutive segmentations
 # If the penalty that the residuals imply is larger by more than this factor, two steps
 # are taken at once, because the model in between would imply at least as large a penalty.
-# For noise with correlation .9, this takes 9 instead of 15 segmentations.
+# For noise with autocorrelation .9, this takes 9 instead of 15 segmentations.
 _FAR = 2.0
 _LARGEST_CORRELATION = 0.98
-_GUARD = 10.0  # smallest relevant difference of the criterion, in units of log n
-# Segments of at most this total weight are spikes if there are several and they are a
-# large share of all segments. Without this rule, a server metric that is 0 but for bursts had
-# 175 changes instead of 69, and sequences with t3 noise had a covering of .84, not .86
-# (benchmarks/default_penalty.py).
+_CRITERION_MARGIN = 10.0  # smallest relevant difference, in units of log n
+# Segments of at most this total weight are treated as spikes if there are several and they
+# are a large share of all segments. Without this rule, a server metric that is 0 except in
+# bursts had 175 changes instead of 69, and the mean covering of sequences with t3 noise was
+# .84 instead of .86 (benchmarks/default_penalty.py).
 _SPIKE_WEIGHT = 2.0
 _FEWEST_SPIKES = 5
 _SPIKE_SHARE = 0.25
-# The variance of an observation of weight 1 as a function of the mean, for costs that are
-# likelihoods, with that of a square for the variance cost.
+# Variance of an observation of weight 1 as a function of the mean, for costs that are
+# likelihoods. The observations of the variance cost are squares.
 _VARIANCE: dict[str, Callable[[Any], Any]] = {
     "poisson": lambda mean: mean,
     "exponential": lambda mean: mean**2,
@@ -52,14 +52,14 @@ def default_penalty(
     lag-one autocorrelation. Because residuals depend on the changes, the sequence is
     segmented repeatedly with increasing penalties, starting from a small one, until the
     penalty is at least as large as the one that the residuals imply. An earlier model
-    is used if a criterion for first-order autoregressive noise shows that the last one
-    misses changes. For Poisson, exponential and binomial cost, the penalty is φ log n,
+    is used if a criterion for first-order autoregressive noise indicates that the last
+    one misses changes. For Poisson, exponential and binomial cost, the penalty is φ log n,
     where φ is the dispersion of the residuals, estimated in the same way and at least 1;
     for ``cost="variance"``, it is 2 φ log n, where φ is the dispersion of the squares.
     For robust costs, residuals are clipped at the threshold of the cost. For normal and
     robust costs, if many segments have only one or two observations, these are spikes
-    rather than levels, and count as noise. With fewer than 20 observations, the penalty
-    is three times the variance times log n.
+    rather than levels, and count as noise. With fewer than 20 observations, σ² and φ are
+    1.5 times the variance and the dispersion around the mean of the sequence.
 
     With d columns, the penalty is (d + 1) log n times the mean noise variance of the
     columns, which should have about the same noise; for ``cost="mean_variance"``,
@@ -70,9 +70,9 @@ def default_penalty(
     x : array-like, shape (n,) or (n, d)
         The sequence; NaN marks missing observations.
     cost : str
-        As for `segment`.
+        Cost of a segment, as for `segment`.
     weights : array-like, shape (n,), optional
-        As for `segment`.
+        Weights of the observations, as for `segment`.
 
     Returns
     -------
@@ -110,11 +110,11 @@ def default_penalty(
         unit, least = _VARIANCE[cost](float(np.average(values, weights=weight))), 1.0
     if values.min() == values.max():
         return 0.0
-    if n < _FEWEST:
+    if n < _MIN_OBSERVATIONS:
         return max(1.5 * variance(values, weight) / unit, least) * factor * log_n
     start = difference_variance(values, weight) / unit
     if cost in ROBUST:
-        # Outliers do not increase robust costs, so they must not increase the penalty.
+        # Robust costs limit the effect of outliers, which must not increase the penalty either.
         start = difference_variance(values, weight, least=0.0) or start
     if cost == "binomial":
         # The variance of a fraction is at most mean * (1 - mean), for any number of trials.
@@ -129,7 +129,7 @@ def default_penalty(
         step = _STEP**2 if wanted > _FAR * penalty else _STEP
         visited.append(_model(sequence, min(wanted, step * penalty)))
     best = min(visited, key=lambda one: one.criterion)
-    is_better = best.criterion < visited[-1].criterion - _GUARD * log_n
+    is_better = best.criterion < visited[-1].criterion - _CRITERION_MARGIN * log_n
     return best.penalty if is_better else visited[-1].penalty
 
 
@@ -141,7 +141,7 @@ def noise_variance(x: ArrayLike, *, weights: ArrayLike | None = None) -> float:
     """
     values, weight, _ = observed("x", x, weights)
     n = values.size
-    if n >= _FEWEST:
+    if n >= _MIN_OBSERVATIONS:
         return default_penalty(x, weights=weights) / (2.0 * float(np.log(n)))
     return difference_variance(values, weight) if n > 1 else 0.0
 
@@ -156,7 +156,7 @@ def _penalty_of_columns(x: NDArray[np.float64], cost: str, weight: NDArray[np.fl
 
 
 class _Model(NamedTuple):
-    """The penalty of a segmentation, and the noise of its residuals."""
+    """The penalty of a segmentation, the noise of its residuals, and a criterion."""
 
     penalty: float
     long_run_variance: float
@@ -171,14 +171,13 @@ def _model(sequence: CheckedSequence, penalty: float) -> _Model:
     n, n_changes = x.size, found["change"].size
     length = np.diff(np.concatenate(([0], found["change"], [n])))
     means = fits["mean"]
-    if (
-        sequence.cost not in _VARIANCE
-    ):  # Pearson residuals of spikes would depend on the level below
+    # For likelihoods, Pearson residuals of spikes would depend on the surrounding level.
+    if sequence.cost not in _VARIANCE:
         means = _means_without_spikes(means, np.add.reduceat(weight, [0, *found["change"]]))
     fitted = np.repeat(means + sequence.origin, length)
     residual = (x - fitted) * np.sqrt(weight)
     if sequence.cost in _VARIANCE:
-        # Pearson residuals; the variance of a segment is 0 only if all its values are equal.
+        # For Pearson residuals, a variance of 0 occurs only if all values of a segment are equal.
         expected = _VARIANCE[sequence.cost](fitted)
         residual = residual / np.sqrt(np.where(expected > 0, expected, 1.0))
     if sequence.cost in ROBUST:
@@ -190,7 +189,7 @@ def _model(sequence: CheckedSequence, penalty: float) -> _Model:
     # Subtracting means biases correlations of residuals toward negative values.
     correlation = lag + (1 + 3 * lag) * (n_changes + 1) / n
     correlation = float(np.clip(correlation, 0.0, _LARGEST_CORRELATION))
-    # The criterion has no bias to correct: it compares fits to the same data.
+    # The criterion uses the uncorrected correlation, because it compares fits to the same data.
     innovation = variance * max(1 - lag**2, np.finfo(float).tiny)
     criterion = n * np.log(innovation) + 3 * n_changes * np.log(n)
     long_run = variance * (1 + correlation) / (1 - correlation)
@@ -200,7 +199,7 @@ def _model(sequence: CheckedSequence, penalty: float) -> _Model:
 def _means_without_spikes(
     mean: NDArray[np.float64], weight: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Replace the means of spikes by that of the previous longer segment, or of the first."""
+    """Replace the mean of each spike by that of the previous (or first) longer segment."""
     is_short = weight <= _SPIKE_WEIGHT
     n_short = np.count_nonzero(is_short)
     if n_short < max(_FEWEST_SPIKES, _SPIKE_SHARE * mean.size) or n_short == mean.size:

@@ -1,4 +1,4 @@
-"""Validate a sequence, and search and fit its segmentations in the C++ core."""
+"""Validation of sequences, and calls of the segmentation search in the C++ core."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -22,16 +22,16 @@ SegmentCost = Literal[
     "normal", "poisson", "exponential", "binomial", "variance", "biweight", "huber", "mean_variance"
 ]
 Constraint = Literal["up_down"] | None
-# The first and last change of each label (or observation, for peaks), and its kind.
+# First and last change (for labels of peaks, observation) in each region, and its kind.
 LabelRules = tuple[NDArray[np.int32], ...]
 
-# Sums of squares of values up to this limit, times weights up to it, do not overflow.
+# If values and weights are at most this limit, weighted sums of squares do not overflow.
 LARGEST_OBSERVATION = 1e100
 COSTS = _core.segment_costs()
-# Approximate number of observations from which the center of the data is computed.
+# Approximate number of observations whose median is the origin of the data.
 _SAMPLE_SIZE = 997
-# Observations that are scaled and passed to the core at a time: few enough that their
-# copies take little memory, and that progress is reported several times per second.
+# Number of observations that are passed to the core at a time. Their scaled copies take
+# little memory, and progress is reported several times per second.
 _BLOCK_SIZE = 2**18
 
 
@@ -43,21 +43,21 @@ class CheckedSequence:
     overflow and cancellation.
     """
 
-    x: NDArray[np.float64]  # squares for the variance cost
+    x: NDArray[np.float64]  # squared values for the variance cost
     weight: NDArray[np.float64]
-    cost: str  # its name in the C++ core
+    cost: str  # name in the C++ core
     constraint: Constraint
-    low: float  # limits of x - origin
+    low: float  # range of x - origin
     high: float
-    origin: NDArray[np.float64]  # of each column, or a scalar
+    origin: NDArray[np.float64]  # one entry per column, or a scalar
     exponent: int
     weight_exponent: int
     rules: LabelRules
-    threshold: float  # of robust costs
-    floor: NDArray[np.float64]  # smallest variance of each column
+    threshold: float  # threshold of a robust cost, 0 for other costs
+    floor: NDArray[np.float64]  # smallest segment variance of each column
     # Indices of the observations that are not missing, or None if no observation is missing.
     index: NDArray[np.intp] | None
-    n: int  # length, including missing observations
+    n: int  # length of the sequence, including missing observations
 
     def original(self, changes: NDArray[Any]) -> NDArray[np.int64]:
         """Convert changes to indices of the sequence that includes missing observations."""
@@ -65,7 +65,7 @@ class CheckedSequence:
         return read_only(found.astype(np.int64))
 
     def penalty_in_units(self, penalty: float) -> float:
-        """Return the penalty in the units of the search; it stays positive if it is positive."""
+        """Return the penalty in the units of the search; positive penalties stay positive."""
         power = COSTS[self.cost]["power"] * self.exponent + self.weight_exponent
         with np.errstate(over="ignore", under="ignore"):
             scaled = float(np.ldexp(penalty, -power))
@@ -83,7 +83,7 @@ def checked_sequence(
     labels: Labels | None = None,
     threshold: float | None = None,
 ) -> CheckedSequence:
-    """Validate the sequence; raise if it cannot be segmented."""
+    """Return a validated sequence, or raise if it cannot be segmented."""
     core_cost = _core_cost(x, cost, constraint, threshold)
     check_label_kinds(labels, constraint)
     value, weight, index = observed("x", x, weights)
@@ -95,7 +95,7 @@ def checked_sequence(
         raise ValueError(f"x must be shorter than 2**31, got {len(value)}.")
     place = None
     if labels is not None or position is not None:
-        # Observations keep their positions, to which labels refer, if others are missing.
+        # Labels refer to positions, which do not depend on missing observations.
         place = sequence_places(np.shape(x)[0], position, labels)
         place = place if index is None else place[index]
     origin = _origin(value, core_cost)
@@ -112,14 +112,14 @@ def checked_sequence(
         int(np.frexp(max(high, -low))[1]) if np.isinf(COSTS[cost]["most_x"]) else 0,
         int(np.frexp(weight.max())[1]),
         label_rules(labels, place),
-        *_noise_limits(value, weight, cost, threshold),
+        *_threshold_and_floor(value, weight, cost, threshold),
         index,
         np.shape(x)[0],
     )
 
 
 def _core_cost(x: Any, cost: str, constraint: Constraint, threshold: float | None) -> str:
-    """Return the core's name of the cost, or raise if another setting is incompatible."""
+    """Return the name of the cost in the core, or raise if other arguments are incompatible."""
     one_of("constraint", constraint, (None, "up_down"))
     is_table = np.ndim(x) == 2
     what = "several columns" if is_table and cost == "normal" else f"cost={cost!r}"
@@ -135,10 +135,10 @@ def _core_cost(x: Any, cost: str, constraint: Constraint, threshold: float | Non
 
 
 def _origin(x: NDArray[np.float64], cost: str) -> NDArray[np.float64]:
-    """Return the values to subtract if the cost is invariant to shifts.
+    """Return the values that are subtracted from x, 0 unless the cost is shift-invariant.
 
-    Sums of values far from zero would suffer from cancellation. The origin is a value
-    of the data, so that it is subtracted from nearby values without rounding.
+    Sums of values far from zero would suffer from cancellation. The origin is an
+    observed value, so its differences from nearby values are exact.
     """
     if not COSTS[cost]["is_shift_invariant"]:
         return np.zeros(())
@@ -146,10 +146,10 @@ def _origin(x: NDArray[np.float64], cost: str) -> NDArray[np.float64]:
     return np.asarray(np.sort(sample, axis=0)[len(sample) // 2])
 
 
-def _noise_limits(
+def _threshold_and_floor(
     x: NDArray[np.float64], weight: NDArray[np.float64], cost: str, threshold: float | None
 ) -> tuple[float, NDArray[np.float64]]:
-    """Return the threshold of a robust cost, and the smallest variance of each column."""
+    """Return the threshold of a robust cost, and the smallest segment variance of each column."""
     columns = x.reshape(len(x), -1).T
     if cost in ROBUST:
         return robust_threshold(x, weight, cost, threshold), np.zeros(1)
@@ -197,7 +197,7 @@ def fit(
     is_tied: NDArray[np.int32],
     n_changes: NDArray[np.int64],
 ) -> dict[str, Any]:
-    """Compute costs and means in the units of the data, without the scaling of the search."""
+    """Compute costs, and means relative to the origin, in the units of the data."""
     fitter = _core.model_fitter(
         sequence.cost, sequence.threshold, sequence.floor, change, is_tied, n_changes
     )
@@ -214,7 +214,7 @@ def _blocks(sequence: CheckedSequence) -> Iterator[tuple[NDArray[np.float64], ND
 
 
 def check_observations(name: str, x: NDArray[np.float64], cost: SegmentCost) -> None:
-    """Raise unless the observations can be segmented."""
+    """Raise if the observations cannot be segmented."""
     if x.size == 0:
         raise ValueError(f"{name} must have at least one observation, got none.")
     _refuse_huge(name, x)
@@ -224,7 +224,7 @@ def check_observations(name: str, x: NDArray[np.float64], cost: SegmentCost) -> 
 
 
 def value_limits(cost: str) -> tuple[float, float, str]:
-    """Return the smallest and the largest value that the cost allows, and the rule."""
+    """Return the smallest and the largest value that the cost allows, and the rule as text."""
     least, most = COSTS[cost]["least_x"], COSTS[cost]["most_x"]
     rule = "must not be negative" if least == 0 else f"must be at least {least:g}"
     rule = rule if np.isinf(most) else f"must be between {least:g} and {most:g}"
@@ -232,20 +232,20 @@ def value_limits(cost: str) -> tuple[float, float, str]:
 
 
 def _scaled(values: NDArray[np.float64], exponent: int) -> NDArray[np.float64]:
-    """Multiply by a power of two; multiplication is faster than ldexp."""
+    """Multiply values by 2**exponent; multiplication is faster than ldexp."""
     if abs(exponent) < 1000:
         return values * float(np.ldexp(1.0, exponent))
     return np.ldexp(values, exponent)
 
 
 def _refuse_huge(name: str, values: NDArray[np.float64]) -> None:
-    # NaN fails this comparison too.
+    # This comparison is also false for NaN.
     if -LARGEST_OBSERVATION <= values.min() <= values.max() <= LARGEST_OBSERVATION:
         return
-    # If there are several columns, the first bad value of each row.
+    # Of several columns, the first bad value in each row is reported.
     rows = values.reshape(len(values), -1)
     worst = rows[np.arange(len(rows)), np.argmax(~(np.abs(rows) <= LARGEST_OBSERVATION), axis=1)]
-    rule = f"{name} must be finite and at most {LARGEST_OBSERVATION:g} in size"
+    rule = f"{name} must be finite and at most {LARGEST_OBSERVATION:g} in absolute value"
     refuse_any(~(np.abs(worst) <= LARGEST_OBSERVATION), rule, worst)
 
 
@@ -257,9 +257,9 @@ def label_rules(labels: Labels | None, place: NDArray[np.float64] | None) -> Lab
     below_end = np.searchsorted(place, labels.end, side="left")
     up_to_end = np.searchsorted(place, labels.end, side="right")
     is_of_peaks = np.array([KINDS[kind].counts == "peak" for kind in labels.kind])
-    # A change at t requires t >= 1 and start < position[t] <= end. Observation t,
-    # which ends where the next starts, overlaps a region if it starts before the
-    # end of the region and the next one starts after its start.
+    # A change at t lies in a region if t >= 1 and start < position[t] <= end.
+    # Observation t extends to position[t + 1], so it overlaps a region if
+    # position[t] < end and position[t + 1] > start.
     first = np.where(is_of_peaks, np.maximum(up_to_start - 1, 0), np.maximum(up_to_start, 1))
     last = np.where(is_of_peaks, below_end, up_to_end) - 1
     for row in np.flatnonzero(first > last):
@@ -270,14 +270,14 @@ def label_rules(labels: Labels | None, place: NDArray[np.float64] | None) -> Lab
                 f"({labels.start[row]}, {labels.end[row]}]."
             )
     kind = np.array([_core.LabelKind[kind].value for kind in labels.kind])
-    # Sorted as the search reads them; empty regions that require no change are dropped.
+    # The search reads labels in order of position; empty regions have no effect.
     order = np.argsort(labels.start, kind="stable")
     kept = order[(first <= last)[order]]
     return tuple(column[kept].astype(np.int32) for column in (first, last, kind))
 
 
 def check_label_kinds(labels: object, constraint: Constraint) -> None:
-    """Raise unless the labels, if any, can be used with the constraint."""
+    """Raise if labels are given that cannot be used with the constraint."""
     if labels is None:
         return
     if not isinstance(labels, Labels):
@@ -286,6 +286,6 @@ def check_label_kinds(labels: object, constraint: Constraint) -> None:
         for row, kind in zip(labels.row, labels.kind, strict=True):
             if KINDS[kind].counts != "change":
                 raise ValueError(
-                    f"labels of peaks need constraint='up_down', got constraint=None and "
+                    f"labels of peaks require constraint='up_down', got constraint=None and "
                     f"{kind!r} in row {row}{labels.where}."
                 )

@@ -19,8 +19,8 @@ from rocpath.changepoint.search import (
 )
 from rocpath.changepoint.segmentation_results import Segmentation, Segmentations
 
-# Bytes per change in the results and the search (77 to 79 were measured with 1,000 and
-# 2,000 changes), and per cost function of a segment below the minimum length.
+# Bytes per change in the search and its results (77 to 79 were measured with 1,000 and
+# 2,000 changes), and per cost function of a segment that is not yet of minimum length.
 _CHANGE_BYTES = 80
 _WAITING_BYTES = 500
 
@@ -41,31 +41,32 @@ def segment(
 
     The search is exact. It uses functional pruning, which in practice takes
     O(K n log n) time for K changes and n observations, and little memory besides
-    copies of the data. Several columns and ``cost="mean_variance"`` use PELT pruning, which takes
-    quadratic time if there are few changes; robust costs also take quadratic time.
-    Consecutive segments may have equal means.
+    copies of the data. For robust costs, it takes quadratic time. For several columns
+    and ``cost="mean_variance"``, PELT is used, which takes quadratic time if there are
+    few changes. Consecutive segments may have equal means.
 
     Parameters
     ----------
     x : array-like, shape (n,) or (n, d)
         The sequence. NaN marks missing observations, which have weight 0.
     max_changes : int
-        Maximum number of changes, below n.
+        Maximum number of changes, less than the number of non-missing observations.
     cost : {"normal", "poisson", "exponential", "binomial", "variance", "biweight", \
 "huber", "mean_variance"}
-        Cost of a segment with center μ, of observations x with weights w. Costs of
-        several columns are added.
+        Cost of a segment with center μ, observations x and weights w, summed over
+        columns.
 
         - ``"normal"``: Σ w (x - μ)².
         - ``"poisson"``: Σ w (μ - x log μ), with 0 log 0 = 0, for non-negative x.
-        - ``"exponential"``: Σ w (log μ + x / μ), for positive x, such as waiting times,
-          of at least 1e-100. The cost of a segment of zeros would be unbounded.
-        - ``"binomial"``: -Σ w (x log μ + (1 - x) log(1 - μ)), for fractions x of
-          successes in w trials; x is 0 or 1 if w is 1.
-        - ``"variance"``: Σ w (log μ + x² / μ - 1) = W log μ for x with mean zero; subtract
-          a known mean before. Here, μ is the variance, the mean of x². For this
-          cost, x² is at least 1e-6 times its mean over the sequence and, if there are zeros,
-          at least the variance of rounding, 1/12 of the smallest positive x².
+        - ``"exponential"``: Σ w (log μ + x / μ), for positive x, such as waiting times.
+          Values must be at least 1e-100, because the cost of zeros is unbounded below.
+        - ``"binomial"``: -Σ w (x log μ + (1 - x) log(1 - μ)), for binary x, or for
+          fractions x of successes in w trials.
+        - ``"variance"``: W log σ², with the total weight W and the mean σ² of x², for x
+          with mean zero; if x has another known mean, subtract it first. Values of x²
+          are increased to at least 1e-6 times their mean over the sequence and, if
+          there are zeros, to the variance of rounding, 1/12 of the smallest positive
+          x².
         - ``"biweight"``: Σ w min((x - μ)², c²), with the ``threshold`` c.
         - ``"huber"``: Σ w h(x - μ), where h(r) is r² if abs(r) is at most c, and
           c (2 abs(r) - c) otherwise.
@@ -73,12 +74,14 @@ def segment(
           the segment, which has at least two observations.
     weights : array-like, shape (n,), optional
         Positive weights of the observations; 1 by default. For run-length encoded data,
-        these are the lengths of the runs; optimal changes are always between runs.
+        these are the lengths of the runs; without a constraint, optimal changes are
+        always between runs.
     constraint : {None, "up_down"}
         Constraint on the means. With ``"up_down"``, they alternate: the means of
         segments 1, 3, ... (peaks) are not lower than those of their neighbors 0, 2, ...
-        (background). An even number of changes gives complete peaks. The constraint is
-        not available for robust costs, ``"mean_variance"`` and several columns.
+        (background). With an even number of changes, all peaks are complete. The
+        constraint is not available for robust costs, ``"mean_variance"`` or several
+        columns.
     labels : Labels, optional
         Labels that the segmentation must satisfy; labels of peaks require
         ``constraint="up_down"``.
@@ -90,7 +93,8 @@ def segment(
         With values above 1, the search takes several times as long.
     threshold : float, optional
         Threshold c of a robust cost; by default 3 (biweight) or 1.345 (Huber) times the
-        standard deviation of the noise, estimated from differences of neighbors.
+        standard deviation of the noise, estimated from differences of neighboring
+        observations.
 
     Returns
     -------
@@ -124,7 +128,8 @@ def segment(
     n_observed = sequence.weight.size
     if max_changes >= n_observed:
         raise ValueError(
-            f"max_changes must be below the length of x, {n_observed}, got {max_changes}."
+            f"max_changes must be less than the number of non-missing observations, "
+            f"{n_observed}, got {max_changes}."
         )
     _refuse_too_large((max_changes + 1) * (max_changes + 2) // 2 * _CHANGE_BYTES)
     models = _best_models(sequence, min_length, max_changes=max_changes)
@@ -149,10 +154,11 @@ def segment_penalty(
 ) -> Segmentation:
     """Find the segmentation that minimizes cost + penalty * number of changes.
 
-    The search is exact. Functional pruning takes, in practice, O(n log n) time and
-    little memory besides copies of the data; see `segment` for other costs. The result is the
-    model that `model_selection` selects for the penalty, except that ties between
-    equally good models may be broken differently.
+    The search is exact. Functional pruning, which is also used for robust costs, takes
+    O(n log n) time in practice, and little memory besides copies of the data. For
+    several columns and ``cost="mean_variance"``, PELT is used. The result is the model
+    that `model_selection` selects for the penalty, except that ties between equally
+    good models may be broken differently.
 
     Parameters
     ----------
@@ -161,9 +167,9 @@ def segment_penalty(
     penalty : float
         Non-negative penalty per change; an infinite penalty allows no changes.
     cost, weights, constraint, labels, position, min_length, threshold
-        As for `segment`.
+        Settings of the search, as for `segment`.
     progress : callable, optional
-        Function that is called a few times per second with the number of processed
+        Function that is called several times per second with the number of processed
         observations and the total number.
 
     Returns
@@ -191,8 +197,8 @@ def segment_penalty(
         sequence, min_length, penalty=np.inf if is_constant else penalty, progress=progress
     )
     (cost_of_best,), (changes,), (mean,) = models.cost.tolist(), models.changes, models.mean
-    place = None if position is None else read_only(np.asarray(position, float)[changes])
-    return Segmentation(cost_of_best, changes, mean, penalty, models.n, place)
+    at = None if position is None else read_only(np.asarray(position, float)[changes])
+    return Segmentation(cost_of_best, changes, mean, penalty, models.n, at)
 
 
 def _best_models(
@@ -201,7 +207,7 @@ def _best_models(
     shortest = whole_number("min_length", min_length, least=1)
     # Estimating a variance requires two observations.
     shortest = max(shortest, 2) if sequence.cost == "mean_variance" else shortest
-    shortest = min(shortest, sequence.weight.size)  # a shorter sequence is one segment
+    shortest = min(shortest, sequence.weight.size)  # a sequence that is too short is one segment
     if shortest > 1:
         n_states = search_settings.get("max_changes", 1) + 1
         _refuse_too_large(2 * n_states * shortest * _WAITING_BYTES)

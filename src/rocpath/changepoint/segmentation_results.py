@@ -18,18 +18,18 @@ from rocpath.arguments import (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ModelSelection:
-    """Hold the models that are selected by some penalty, in order of the penalty.
+    """Models that are selected by some penalty, in order of increasing penalty.
 
     Row j is selected by penalties p with ``min_penalty[j] <= p < max_penalty[j]``. Of
     two equally good models, the one with fewer changes is selected. The first row
-    starts at 0, the last ends at infinity.
+    starts at 0, and the last one ends at infinity.
 
     Attributes
     ----------
     n_changes : array of int
-        Number of changes, decreasing.
+        Number of changes, in decreasing order.
     cost : array
-        Cost without the penalty, increasing.
+        Cost without the penalty, in increasing order.
     min_penalty, max_penalty : array
         Limits of the penalties that select the model.
     model : array of int
@@ -63,28 +63,28 @@ class ModelSelection:
             raise TypeError(f"penalty must be real numbers, got {describe(penalty)}.")
         if not (at >= 0).all():
             raise ValueError(f"penalty must be non-negative, got {at[~(at >= 0)].flat[0]}.")
-        # Ties are broken in favor of fewer changes.
+        # At the limit of two rows, the one with fewer changes is selected.
         row = np.searchsorted(self.min_penalty, at, side="right") - 1
         return self.n_changes[row][()]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Segmentations:
-    """Hold the best segmentations of a sequence with 0, 1, 2, ... changes.
+    """Best segmentations of a sequence with 0, 1, 2, ... changes.
 
     Attributes
     ----------
     cost : array, shape (max_changes + 1,)
         Cost of the best model with k changes; infinite if no model satisfies the labels
-        and the minimum length. Without labels, minimum length and constraint, it does
-        not increase with k.
+        and the minimum length. Without labels, a minimum length or a constraint, it
+        does not increase with k.
     changes : tuple of arrays of int
         ``changes[k]`` contains the k increasing indices where new segments start, from
-        1 to n - 1: the segments are ``x[0:c0], x[c0:c1], ...``. Empty if the model does
-        not exist.
+        1 to n - 1: the segments are ``x[0:c0], x[c0:c1], ...``. The array is empty if
+        the model does not exist.
     mean : tuple of arrays
-        ``mean[k]`` contains the means of the k + 1 segments, one per row if there are
-        several columns, or their variances for ``cost="variance"``.
+        ``mean[k]`` contains the means of the k + 1 segments, with one row per segment
+        if there are several columns, or their variances for ``cost="variance"``.
     n : int
         Length of the sequence.
     """
@@ -99,7 +99,7 @@ class Segmentations:
         return len(self.changes)
 
     def selection(self) -> ModelSelection:
-        """Return the models that are selected by some penalty, as in `model_selection`."""
+        """Return the models that are selected by some penalty, as `model_selection` does."""
         possible = np.flatnonzero(np.isfinite(self.cost))
         selection = model_selection(self.cost[possible], possible)
         return replace(selection, model=selection.n_changes)
@@ -107,7 +107,7 @@ class Segmentations:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Segmentation:
-    """Hold the best segmentation of a sequence for one penalty.
+    """Best segmentation of a sequence for one penalty.
 
     Attributes
     ----------
@@ -134,7 +134,7 @@ class Segmentation:
 
     @property
     def n_changes(self) -> int:
-        """The number of changes."""
+        """Number of changes."""
         return self.changes.size
 
 
@@ -142,9 +142,9 @@ def model_selection(cost: ArrayLike, n_changes: ArrayLike | None = None) -> Mode
     """Find the model that minimizes cost + penalty * n_changes, for every penalty.
 
     The selected models are the vertices of the lower convex hull of cost against
-    changes. They are found in linear time, and exactly: costs are compared as rational
-    numbers, so a model on an edge of the hull, which is never better than one with
-    fewer changes, is not selected.
+    changes. They are found in linear time and without rounding: costs are compared as
+    rational numbers, so a model on an edge of the hull, which is never better than one
+    with fewer changes, is not selected.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ def model_selection(cost: ArrayLike, n_changes: ArrayLike | None = None) -> Mode
     """
     costs = finite_vector("cost", cost)
     if costs.size == 0:
-        raise ValueError("cost must have at least one model, got none.")
+        raise ValueError("cost must have at least one entry, got none.")
     changes = whole_numbers("n_changes", np.arange(costs.size) if n_changes is None else n_changes)
     same_length(cost=costs, n_changes=changes)
     refuse_any(changes < 0, "n_changes must not be negative", changes)
@@ -183,7 +183,7 @@ def model_selection(cost: ArrayLike, n_changes: ArrayLike | None = None) -> Mode
         )
     corners, penalties = _lower_hull(costs[order].tolist(), changes[order].tolist())
     model = order[corners][::-1]
-    # By increasing penalty, so by decreasing numbers of changes.
+    # Rows are in order of increasing penalty, and so of decreasing number of changes.
     min_penalty = np.array([0.0, *penalties])
     return ModelSelection(
         read_only(changes[model]),
@@ -195,15 +195,15 @@ def model_selection(cost: ArrayLike, n_changes: ArrayLike | None = None) -> Mode
 
 
 def _lower_hull(cost: list[float], n_changes: list[int]) -> tuple[list[int], list[float]]:
-    """Return the vertices by increasing changes, and the penalties between them.
+    """Return the vertices in order of increasing changes, and the penalties between them.
 
     A model whose two penalties round to the same number is dropped.
     """
     # Collinear models are common, for example if two changes have the same gain. With
-    # rounded slopes, the selection of the middle one would be arbitrary.
+    # rounded slopes, whether the middle one is selected would be arbitrary.
     whole, unit = _whole_numbers(cost)
 
-    def drop(first: int, last: int) -> tuple[int, int]:
+    def fall_and_run(first: int, last: int) -> tuple[int, int]:
         return whole[first] - whole[last], n_changes[last] - n_changes[first]
 
     hull: list[int] = []
@@ -213,16 +213,16 @@ def _lower_hull(cost: list[float], n_changes: list[int]) -> tuple[list[int], lis
             continue
         # The last vertex is removed if the next slope is at least as steep.
         while len(hull) > 1:
-            fall, run = drop(hull[-2], hull[-1])
-            new_fall, new_run = drop(hull[-1], new)
+            fall, run = fall_and_run(hull[-2], hull[-1])
+            new_fall, new_run = fall_and_run(hull[-1], new)
             if new_fall * run < fall * new_run:
                 break
             hull.pop()
         hull.append(new)
     corners, penalties = [hull[-1]], [0.0]
     for corner in hull[-2::-1]:
-        fall, run = drop(corner, corners[-1])
-        # Division of Python integers is correctly rounded, however long they are.
+        fall, run = fall_and_run(corner, corners[-1])
+        # Division of Python integers of any size is correctly rounded.
         penalty = fall / (unit * run)
         if penalty > penalties[-1]:
             corners.append(corner)

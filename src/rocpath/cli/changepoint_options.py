@@ -8,7 +8,7 @@ from rocpath.cli.options import ForceOption, QuietOption, option
 
 
 def _column(role: str, usual: str) -> Any:
-    # The default is None and not the usual name, because a given column must exist.
+    # The default is None rather than the usual name, because a specified column must exist.
     return option("COLUMN", f"Column of {role}; by default {usual}.")
 
 
@@ -89,7 +89,9 @@ class Segmenting(NamedTuple):
     ] = "normal"
     constraint: Annotated[
         Literal["up_down"] | None,
-        typer.Option(help="Means increase and decrease alternately; required for labels of peaks."),
+        typer.Option(
+            help="up_down: means increase and decrease alternately; required for labels of peaks."
+        ),
     ] = None
     min_length: Annotated[
         int, typer.Option(min=1, help="Minimum number of observations in a segment.")
@@ -97,14 +99,14 @@ class Segmenting(NamedTuple):
 
     @property
     def search(self) -> dict[str, Any]:
-        """The settings without the maximum number of changes."""
+        """Settings other than the maximum number of changes."""
         return {k: v for k, v in self._asdict().items() if k != "max_changes"}
 
 
 class Page(NamedTuple):
-    """The output file of a page, and options for writing it."""
+    """Output file of a page, and options for writing it."""
 
-    out: Annotated[str, option("FILE", "Page to write; - for stdout.")]
+    out: Annotated[str, option("FILE", "HTML file to write; - for stdout.")]
     force: ForceOption = False
     quiet: QuietOption = False
 
@@ -126,7 +128,7 @@ GroupOption = Annotated[
     str | None,
     option(
         "COLUMN",
-        "Column of groups, such as persons or machines, which cross-validation keeps "
+        "Column of groups, such as subjects or machines, which cross-validation keeps "
         "together; it may be in either table.",
     ),
 ]

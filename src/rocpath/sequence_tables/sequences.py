@@ -24,15 +24,15 @@ from rocpath.sequence_tables.source_rows import Source, as_rows, genome_column
 from rocpath.tables.column_names import listed
 from rocpath.tables.columns import LARGEST_NUMBER, cast_numbers, text_of
 
-# Common column names of each role, in order of preference. The columns of other roles are
-# named like the role.
+# Common column names of each role, in order of preference. Columns of other roles have the
+# name of the role.
 _USUAL_NAMES = {
     "sequence": ("sequence", "chrom"),
     "position": ("position", "timestamp", "time", "datetime", "date"),
 }
 _RUNS = (("chromStart", "chromEnd"), ("start", "end"))
 _MISSING = ("", "nan", "na", "n/a", "#n/a", "<na>", "null", "none", "-", "?")
-_SECOND = 1e6  # in microseconds
+_SECOND = 1e6  # microseconds
 _Rule = tuple[pl.Series, pl.Series, str]  # a column, its invalid rows, and the requirement
 
 
@@ -66,8 +66,8 @@ def read_sequences(
         Value for gaps between the runs of a bedGraph file; by default, a gap is an
         error.
     repeated : {"error", "mean", "keep"}
-        Treatment of observations at the same position: they are an error, are replaced
-        by their mean with their number as the weight, or are all kept.
+        Treatment of observations at the same position: they cause an error, are
+        replaced by their mean with their number or total weight, or are all kept.
     layout : {"long", "wide", "common"}
         Layout of the table: one row per observation, one sequence per numeric column,
         or all numeric columns as one sequence with common changes.
@@ -100,7 +100,7 @@ def read_sequences(
         if fill is not None:
             rows = _with_filled_gaps(rows, fill)
         found = _split(rows, SequenceColumns(), repeated, cost, fill_is_needed=True)
-        # Names of columns do not apply, but a table of changes may have them.
+        # The given names do not apply to a bedGraph file, but the table of changes uses them.
         found = found._replace(columns=columns, notes=())
     else:
         read = _split if layout == "long" else _wide
@@ -131,7 +131,7 @@ def needed_column(
 
 
 def _optional_column(table: pl.DataFrame, role: str, given: str | None) -> pl.Series | None:
-    """Return the column of a role; None if it is neither given nor found by common names."""
+    """Return the column of a role, or None if it is neither given nor has a common name."""
     if given is None and not set(_USUAL_NAMES.get(role, (role,))) & set(table.columns):
         return None
     return needed_column(table, role, given)
@@ -156,7 +156,7 @@ def _wide(table: pl.DataFrame, columns: SequenceColumns, repeated: str, cost: st
     names = [one.name for one in others if one.dtype.is_numeric()]
     if not names:
         raise ValueError(
-            f"sequences must have a numeric column; columns are: {listed(table.columns)}."
+            f"sequences must have at least one numeric column, got columns {listed(table.columns)}."
         )
     # A long table is split, so that invalid columns are skipped like invalid sequences.
     long = table.unpivot(names, index=at, variable_name="sequence", value_name="value")
@@ -190,7 +190,7 @@ def _split(
     names = names.fill_null("").alias("sequence")
     frame = pl.DataFrame([names, _numbers(raw, rules).alias("value")])
     is_empty = frame.select(pl.col("value").is_null().all().over("sequence"))
-    rules.append((raw, is_empty.to_series(), "must not be missing in a whole sequence"))
+    rules.append((raw, is_empty.to_series(), "must not be missing in all rows of a sequence"))
     least, most, rule = value_limits(cost)
     rules.append((raw, (frame["value"] < least) | (frame["value"] > most), rule))
     written = _optional_column(table, "position", runs[0] if runs else columns.position)
@@ -255,7 +255,7 @@ def _names(table: pl.DataFrame, columns: SequenceColumns) -> pl.Series:
     used = [_optional_column(table, role, given) for role, given in roles]
     known = {one.name for one in used if one is not None}
     others = [name for name in table.columns if name not in known.union(*_RUNS)]
-    # Another column may contain the names of the sequences; then it must be specified.
+    # Another column may contain the names of the sequences, so it must be specified.
     if others:
         hint = ", or drop the other columns if the table is one sequence"
         return needed_column(table.select(others), "sequence", hint=hint)
@@ -263,7 +263,7 @@ def _names(table: pl.DataFrame, columns: SequenceColumns) -> pl.Series:
 
 
 def _run_columns(table: pl.DataFrame, columns: SequenceColumns) -> tuple[str, str] | None:
-    """Return the columns with the starts and ends of runs, unless there are positions."""
+    """Return the columns with the limits of runs, unless there are positions or weights."""
     names = table.columns
     if columns.position or columns.weight or "position" in names or "weight" in names:
         return None
@@ -271,13 +271,13 @@ def _run_columns(table: pl.DataFrame, columns: SequenceColumns) -> tuple[str, st
 
 
 def _numbers(series: pl.Series, rules: list[_Rule]) -> pl.Series:
-    """Return values as float64, null if missing, and add the rules for numbers."""
+    """Return values as float64 with null for missing ones, and add the rules for numbers."""
     number = cast_numbers(series).fill_nan(None)
     if series.dtype == pl.String:
         text = series.str.strip_chars().str.to_lowercase()
         is_text = number.is_null() & ~text.is_in(_MISSING)
         rules.append((series, is_text, "must be a number"))
-    rule = f"must be finite and at most {LARGEST_NUMBER:g} in size"
+    rule = f"must be finite and at most {LARGEST_NUMBER:g} in absolute value"
     rules.append((series, number.abs() > LARGEST_NUMBER, rule))
     return number
 
@@ -316,14 +316,14 @@ def _sequence(name: str, part: pl.DataFrame, repeated: str) -> TableSequence:
 
 
 def _averaged(part: pl.DataFrame) -> pl.DataFrame:
-    """Replace observations at the same position by their mean, with their number as weight."""
+    """Replace observations at the same position by their mean, with the total weight."""
     weight = pl.col("weight") if "weight" in part.columns else pl.lit(1.0)
     used = part.with_columns(used=weight * pl.col("value").is_not_null())
     total = pl.col("used").sum()
     return used.group_by("position", maintain_order=True).agg(
         value=((pl.col("used") * pl.col("value")).sum() / total).fill_nan(None),
         written=pl.col("written").first(),
-        # A position without a value keeps a weight, which is never used.
+        # The weight of a position without values is not used, but must be positive.
         weight=pl.max_horizontal(total, 1.0),
     )
 
