@@ -49,12 +49,12 @@ def segment(
 
     table = sequence_files.open_sequences(sequences, segmenting.cost, quiet=to.quiet)
     with progress_bar(quiet=to.quiet) as progress:
-        how = {"weights": table.weights, **segmenting.search}
-        found = cp.detect_changes(table.values, penalty, progress=progress, **how)
+        settings = {"weights": table.weights, **segmenting.search}
+        found = cp.detect_changes(table.values, penalty, progress=progress, **settings)
     penalties = [one.penalty for one in found]
     title = f"Label changes in {early_checks.shown_name(sequences.sequences)}"
     page = sequence_files.labeling_page_of(table, segmenting, penalties=penalties, title=title)
-    worth = cp.changes_worth(table.values, found, **how)
+    worth = cp.changes_worth(table.values, found, **settings)
     files = sequence_files.detection_files(table, found, worth)
     write_folder(to.out, {**files, "labels.html": page}, force=to.force)
     say(sequence_files.detection_summary(found, penalty))

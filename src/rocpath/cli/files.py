@@ -1,6 +1,6 @@
 """Read tables from standard input, and write results completely or not at all.
 
-Results are written to a temporary sibling of the target, which is then renamed.
+Results are written to a temporary path, which is then renamed.
 """
 
 import io
@@ -84,7 +84,7 @@ def _write_file(target: str, content: bytes, *, force: bool) -> None:
 
 @contextmanager
 def _unfinished(near: Path, target: str) -> Iterator[Path]:
-    """Yield a temporary path next to another, which is removed at the end.
+    """Yield a temporary path next to ``near``, and remove it at the end.
 
     An OSError is converted to a ValueError that names the target.
     """

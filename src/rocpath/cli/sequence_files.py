@@ -30,10 +30,10 @@ def open_sequences(
     source, *names, fill, repeated, wide, common = options
     roles = ("sequence", "position", "value", "weight")
     known = saved or {}
-    how: dict[str, Any] = {"fill": fill, "repeated": repeated, "cost": cost}
-    how |= {role: given or known.get(role) for role, given in zip(roles, names, strict=True)}
-    how["layout"] = "common" if common else "wide" if wide else "long"
-    table = read_sequences(opened(source), **how)
+    settings: dict[str, Any] = {"fill": fill, "repeated": repeated, "cost": cost}
+    settings |= {role: given or known.get(role) for role, given in zip(roles, names, strict=True)}
+    settings["layout"] = "common" if common else "wide" if wide else "long"
+    table = read_sequences(opened(source), **settings)
     _show(table.skipped, table.notes, quiet=quiet)
     return table
 

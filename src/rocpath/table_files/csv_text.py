@@ -143,7 +143,7 @@ def _header_and_rows(source: str, content: bytes, separator: str) -> tuple[list[
         raise ValueError(
             f"{source} has {len(names):,} columns, more than the {_MAX_COLUMNS:,} that can be read."
         )
-    repeated = [name for name, times in Counter(names).items() if times > 1]
+    repeated = [name for name, count in Counter(names).items() if count > 1]
     if repeated:
         raise ValueError(f"{source} has more than one column {repeated[0]!r}: rename all but one.")
     # A single column is valid, unless its name looks like several columns.

@@ -26,7 +26,7 @@ def check_memory(source: str, n_bytes: int) -> None:
 def memory_limit() -> int:
     """Return the bytes of memory that are available to this process."""
     limit = available_memory()
-    # Some systems have neither this module nor this file.
+    # Some systems lack the module or the file.
     with suppress(ImportError, OSError, ValueError, IndexError):
         import resource
 

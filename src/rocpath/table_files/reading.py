@@ -145,12 +145,12 @@ def _first_sheet(source: str, sheets: dict[str, pl.DataFrame]) -> pl.DataFrame:
 def _without_native_stderr() -> Iterator[None]:
     """Discard what compiled code writes to standard error, such as panics."""
     # The file descriptor is replaced, since compiled code does not use sys.stderr.
-    stderr, kept = 2, os.dup(2)
-    nowhere = os.open(os.devnull, os.O_WRONLY)
+    stderr, saved = 2, os.dup(2)
+    null_device = os.open(os.devnull, os.O_WRONLY)
     try:
-        os.dup2(nowhere, stderr)
+        os.dup2(null_device, stderr)
         yield
     finally:
-        os.dup2(kept, stderr)
-        os.close(kept)
-        os.close(nowhere)
+        os.dup2(saved, stderr)
+        os.close(saved)
+        os.close(null_device)

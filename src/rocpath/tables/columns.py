@@ -214,11 +214,11 @@ def _audit(
     # n_unique counts null as a value; dropping nulls first would be slower.
     n_values = read.n_unique() - bool(read.null_count()) if is_plain(read) else 0
     # Checked even if a type was given: nothing can be learned from a constant.
-    useless = _useless(read, n_values, min_frequency, is_given=given is not None)
-    if given is not None and (given == "drop" or not useless):
+    reason = _drop_reason(read, n_values, min_frequency, is_given=given is not None)
+    if given is not None and (given == "drop" or not reason):
         kind, why = given.split(":")[0], "type given by the user"
     else:
-        kind, why = ("drop", useless) if useless else _inferred_kind(series, found)
+        kind, why = ("drop", reason) if reason else _inferred_kind(series, found)
     n_missing, note = series.null_count(), ""
     n_unreadable = read.null_count() - n_missing
     if found.codes and kind != "drop":
@@ -252,8 +252,8 @@ def numbers_of(series: pl.Series, *, may_miss: bool = True) -> pl.Series:
         number = cast_numbers(series.to_physical() if series.dtype.is_temporal() else series)
         refuse(series, number.is_null() & series.is_not_null(), "must be numbers")
         number = number.fill_nan(None)
-    rule = f"must be finite and at most {LARGEST_NUMBER:g} in size; leave missing values empty"
-    refuse(series, number.abs() > LARGEST_NUMBER, rule)
+    rule = f"must be finite and at most {LARGEST_NUMBER:g} in absolute value"
+    refuse(series, number.abs() > LARGEST_NUMBER, f"{rule}; leave missing values empty")
     return number if may_miss else complete(number)
 
 
@@ -299,7 +299,7 @@ def text_of(series: pl.Series) -> pl.Series:
     return series.cast(pl.String)
 
 
-def _useless(series: pl.Series, n_values: int, min_frequency: int, *, is_given: bool) -> str:
+def _drop_reason(series: pl.Series, n_values: int, min_frequency: int, *, is_given: bool) -> str:
     """Return the reason to drop a column, or an empty string if there is none.
 
     A column whose type was given by the user only has to vary.

@@ -133,12 +133,12 @@ class _Fitter:
             return folds
         label = self.prepared.label
         rarer = label.positive if label.n_positive <= label.n_negative else label.negative
-        how = "groups" if design.time is None else "time windows"
+        unit = "groups" if design.time is None else "time windows"
         if min(label.n_positive, label.n_negative) == 1:
-            how = "rows"
+            unit = "rows"
         raise ValueError(
-            f"label {rarer!r} of column {label.column!r} must occur in at least two {how}, one for "
-            "training and one for evaluation."
+            f"label {rarer!r} of column {label.column!r} must occur in at least two {unit}, one "
+            "for training and one for evaluation."
         )
 
     def cross_validate(self) -> CrossValidatedScores | None:
@@ -244,12 +244,12 @@ def _evaluation(prepared: PreparedTable, held_out: CrossValidatedScores | None) 
         return "not evaluated on held-out rows"
     n_folds = held_out.n_folds
     if prepared.time is not None:
-        held = prepared.time.gather(pl.Series(held_out.row))
-        if held.dtype == pl.Datetime and (held.dt.time() == time()).all():
-            held = held.cast(pl.Date)
+        times = prepared.time.gather(pl.Series(held_out.row))
+        if times.dtype == pl.Datetime and (times.dt.time() == time()).all():
+            times = times.cast(pl.Date)
         return (
             f"{n_folds} forward time windows: trained on the past, evaluated on "
-            f"{held.min()!s} to {held.max()!s}"
+            f"{times.min()!s} to {times.max()!s}"
         )
     by = "" if prepared.design.group is None else " by group"
     return f"{n_folds}-fold cross-validation{by}"

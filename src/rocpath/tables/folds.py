@@ -144,7 +144,8 @@ def _forward_folds(
             if unit is not None:
                 train = train[~np.isin(unit[train], unit[test])]
         has_both = [0 < is_positive[rows].sum() < rows.size for rows in (train, test)]
-        # A window without both classes is extended by the next one.
+        # A test window without both classes is extended by the next one; it is added to the
+        # training rows as long as these lack a class.
         if all(has_both):
             yield Fold(np.sort(train), np.sort(test))
         if all(has_both) or not has_both[0]:

@@ -22,7 +22,7 @@ def as_table(frame: Any) -> pl.DataFrame:
             f"{type(frame).__name__}."
         )
     names = [str(name) for name in frame]
-    repeated = [name for name, times in Counter(names).items() if times > 1]
+    repeated = [name for name, count in Counter(names).items() if count > 1]
     if repeated:
         raise ValueError(f"X must have distinct column names, got {repeated[0]!r} twice.")
     # Column by column, since polars needs pyarrow to convert a whole frame.

@@ -38,7 +38,7 @@ _PIPELINES: tuple[list[type], ...] = (
 _FAR = 1.0  # distance from the training range, in widths of the range
 _MAX_SHUFFLED = 2000  # rows for permutation importance
 _MAX_IMPORTANCES = 300  # columns with an importance: each requires a prediction
-_NOTHING = np.zeros((0, 0))  # for a table without numeric columns
+_NO_NUMBERS = np.zeros((0, 0))  # for a table without numeric columns
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,7 +91,7 @@ class TableModel:
     ) -> Self:
         """Combine a fitted pipeline with the columns that it was fitted to."""
         # Older versions of Polars cannot convert zero columns to an array.
-        X = frame.select(features.number).to_numpy() if features.number else _NOTHING
+        X = frame.select(features.number).to_numpy() if features.number else _NO_NUMBERS
         low = np.fmin.reduce(X, axis=0, initial=np.inf)
         high = np.fmax.reduce(X, axis=0, initial=-np.inf)
         seen = np.column_stack((low, high))
@@ -192,13 +192,13 @@ class TableModel:
         frame, y = self.frame(table)[rows], is_positive[rows]
         if y.all() or not y.any() or frame.width > _MAX_IMPORTANCES:
             return []
-        whole = roc_auc_score(y, self.pipeline.decision_function(frame))
-        lost = {}
+        auc = roc_auc_score(y, self.pipeline.decision_function(frame))
+        decrease = {}
         for name in frame.columns:
             shuffled = frame.with_columns(frame[name].shuffle(seed=0))
             score = self.pipeline.decision_function(shuffled)
-            lost[name] = float(whole - roc_auc_score(y, score))
-        return sorted(lost.items(), key=lambda pair: -pair[1])
+            decrease[name] = float(auc - roc_auc_score(y, score))
+        return sorted(decrease.items(), key=lambda pair: -pair[1])
 
     def descent_lines(self, table: pl.DataFrame, label: str | None = None) -> Lines:
         """Return the lines of predictions along the negative gradient of AUM.
