@@ -1,5 +1,6 @@
-// The cost of a fraction x of successes in weight trials, -x log p - (1 - x) log(1 - p), minus its
-// value at p = x. This is the sum of the Poisson costs of the fractions of successes and failures.
+// The cost of a fraction x of successes in `weight` trials, -x log p - (1 - x) log(1 - p), minus
+// its value at p = x. It is the sum of the Poisson costs of the fractions of successes and
+// failures.
 #pragma once
 
 #include "poisson_cost.hpp"
@@ -27,8 +28,9 @@ struct BinomialCost : ExponentialFamily<BinomialCost> {
     return {one.low + other.low, one.high + other.high};
   }
 
-  // Both Poisson costs are at most their sum, so that bounds of their roots are outside: |log(1 +
-  // u)| and u are at most level + sqrt(2 level) where u - log(1 + u) = level.
+  // Each Poisson cost is at most the sum, so the roots of the sum are between those of each Poisson
+  // cost. The latter are bounded: if u - log(1 + u) = level, then u and |log(1 + u)| are at most
+  // level + sqrt(2 level).
   static double lower_root(const CostPiece& piece, double gap) {
     if (piece.mean == 0.0) return 0.0;
     const CostPiece failed = failures(piece);
@@ -62,10 +64,10 @@ struct BinomialCost : ExponentialFamily<BinomialCost> {
   }
 
  private:
-  // Costs of constant sequences are also evaluated above 1.
+  // The interval of means of a constant sequence may extend above 1.
   static double complement(double p) { return std::max(0.0, 1 - p); }
 
-  // The failures of the same trials; a base of 0, because that of the successes is that of both.
+  // The failures of the same trials. Their base is 0, because `piece.base` includes both costs.
   static CostPiece failures(const CostPiece& piece) {
     const double mean = complement(piece.mean);
     return {0.0, piece.weight, mean, piece.weight * mean};
@@ -75,7 +77,7 @@ struct BinomialCost : ExponentialFamily<BinomialCost> {
     const double level = gap / piece.counts;
     return level + std::sqrt(2 * level);
   }
-  // Newton's method from outside; the excess is convex.
+  // Newton's method from outside the root: the excess is convex, so no iterate passes the root.
   static double root_from(const CostPiece& piece, double p, double gap) {
     const bool is_lower = p < piece.mean;
     for (int step = 0; step < 30 && 0.0 < p && p < 1.0 && p != piece.mean; ++step) {

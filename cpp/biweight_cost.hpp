@@ -1,5 +1,5 @@
-// The squared distance up to a threshold, and constant beyond: the cost of an outlier is bounded by
-// the squared threshold, so that an outlier alone does not justify changes.
+// The biweight cost: the squared distance to the center, but at most the squared threshold. The
+// cost of an outlier is bounded, so that a single outlier does not justify changes.
 #pragma once
 
 #include "robust_functions.hpp"

@@ -1,4 +1,4 @@
-// Python bindings of changepoints: segmentation, and interval regression of penalties.
+// Python bindings for changepoints: segmentation, and interval regression of penalties.
 #include "bindings.hpp"
 #include "interval_path.hpp"
 #include "segment_models.hpp"
@@ -75,12 +75,12 @@ std::unique_ptr<ModelFitter> model_fitter(const char* cost, double threshold,
 nb::dict segment_costs() {
   nb::dict costs;
   for_each_cost([&](auto cost) {
-    nb::dict facts;
-    facts["power"] = cost.power;
-    facts["least_x"] = cost.least_x;
-    facts["most_x"] = cost.most_x;
-    facts["is_shift_invariant"] = cost.is_shift_invariant;
-    costs[cost.name] = facts;
+    nb::dict properties;
+    properties["power"] = cost.power;
+    properties["least_x"] = cost.least_x;
+    properties["most_x"] = cost.most_x;
+    properties["is_shift_invariant"] = cost.is_shift_invariant;
+    costs[cost.name] = properties;
   });
   return costs;
 }
@@ -115,26 +115,27 @@ void bind_changepoints(nb::module_& m) {
       .def("push", &push, "x"_a.noconvert(), "weight"_a.noconvert(), "Add the next observations.")
       .def(
           "finish", [](Segmenter& search) { return to_dict(search.finish()); },
-          "Changes of the best models, concatenated.");
+          "Return the changes of the best models, concatenated.");
   nb::class_<ModelFitter>(m, "ModelFitter")
       .def("push", &push_to_fitter, "x"_a.noconvert(), "weight"_a.noconvert(),
            "Add the next observations.")
-      .def("finish", &finish_fits, "Costs of the models, and costs and means of their segments.");
+      .def("finish", &finish_fits,
+           "Return the costs of the models, and the costs and means of their segments.");
 
   m.def("segmenter", &segmenter, "cost"_a, "is_up_down"_a, "means"_a, "has_penalty"_a, "penalty"_a,
         "max_changes"_a, "min_length"_a, "threshold"_a, "floor"_a.noconvert(),
         "first"_a.noconvert(), "last"_a.noconvert(), "kind"_a.noconvert(),
-        "A search for the best changes; labels of `kind` at first..last.");
+        "Return a search for the best changes, with labels of `kind` from `first` to `last`.");
   m.def("model_fitter", &model_fitter, "cost"_a, "threshold"_a, "floor"_a.noconvert(),
         "change"_a.noconvert(), "is_tied"_a.noconvert(), "n_changes"_a.noconvert(),
-        "A fit of given changes.");
-  m.def("segment_costs", &segment_costs, "Properties of the segment costs, by name.");
+        "Return a fitter of models with given changes.");
+  m.def("segment_costs", &segment_costs, "Return the properties of the segment costs by name.");
   m.def("largest_alpha", &largest_alpha, "feature"_a.noconvert(), "low"_a.noconvert(),
         "high"_a.noconvert(),
-        "Smallest L1 penalty for which all coefficients of interval regression are zero.");
+        "Return the smallest L1 penalty for which all coefficients are zero.");
   m.def("interval_path", &interval_path, "feature"_a.noconvert(), "low"_a.noconvert(),
         "high"_a.noconvert(), "alpha"_a.noconvert(), "tolerance"_a, "max_steps"_a,
-        "Interval regression for decreasing L1 penalties.");
+        "Fit interval regression for decreasing L1 penalties.");
 }
 
 }  // namespace rocpath::python

@@ -1,8 +1,8 @@
 // The smallest cost of the data so far, as a piecewise function of the mean mu of the last segment.
 //
-// Functional pruning (Rigaill 2015; Maidstone et al. 2017): every piece stands for one start of the
-// last segment, kept only while it is the best one for some mu. Later data are added to all pieces,
-// so a start that is not optimal at some mu never becomes optimal there.
+// Functional pruning (Rigaill 2015; Maidstone et al. 2017): every piece belongs to one start of
+// the last segment, which is kept only while it is optimal for some mu. Later data are added to all
+// pieces, so a start that is not optimal at some mu never becomes optimal there.
 #pragma once
 
 #include <array>
@@ -18,17 +18,17 @@ struct FunctionPiece {
   CostPiece cost;
   double low;
   double high;
-  std::int32_t node;  // the last change, in a ChangeTree
-  bool is_new;        // since the function was last offered to another
+  std::int32_t node;  // node of the last change in a ChangeTree
+  bool is_new;        // whether the piece was added since the function was last offered
 
   bool is_constant() const { return cost.weight == 0.0; }
   bool has(double mean) const { return low <= mean && mean <= high; }
   double best_mean() const { return std::clamp(cost.mean, low, high); }
 };
 
-// Pieces in order of the mean. A function has no gaps, but an offer to lower it may have some; it
-// is empty if no segmentation is possible. Pieces are stored in a vector with free space at both
-// ends, where most changes occur.
+// The pieces of a function in order of the mean. A function has no gaps, but an offer to lower it
+// may have some. Either is empty if no segmentation is possible. Pieces are stored in a vector with
+// free space at both ends, where most insertions occur.
 class CostFunction {
  public:
   CostFunction() = default;
@@ -56,7 +56,7 @@ class CostFunction {
     if (last_ == pieces_.size()) make_room();
     pieces_[last_++] = piece;
   }
-  // A piece with the same last change as the neighboring one extends it.
+  // Add a piece at an end, or extend the piece there if it has the same last change.
   void append(const FunctionPiece& piece) {
     if (empty() || back().node != piece.node) {
       push_back(piece);
@@ -78,8 +78,8 @@ class CostFunction {
   }
 
  private:
-  // A separate function, so that the rest is inlined: that saves a tenth of the time without a
-  // constraint.
+  // This function is not inlined, so that its callers are. Without a constraint, this saves a tenth
+  // of the time.
   [[gnu::noinline]] void make_room() {
     std::vector<FunctionPiece> roomy(4 * size() + 16);
     const std::size_t first = (roomy.size() - size()) / 2;
@@ -98,8 +98,8 @@ struct BestPiece {
   double value = infinite_cost;
   std::int32_t node = -1;
 
-  // The first of equal values is kept. Without branches: which piece is best cannot be predicted,
-  // and mispredictions took a fifth of the time.
+  // Of equal values, the first is kept. There are no branches, because the best piece cannot be
+  // predicted, and mispredictions took a fifth of the time.
   void improve(double other, std::int32_t other_node) {
     const auto is_better = static_cast<std::int32_t>(other < value);
     node ^= (node ^ other_node) & -is_better;
@@ -107,7 +107,7 @@ struct BestPiece {
   }
 };
 
-// Replaces functions by their minimum with an offer.
+// Lowers a function to the pointwise minimum of the function and an offer.
 template <class Cost>
 class Lowering {
  public:
@@ -163,8 +163,8 @@ class Lowering {
     if (low < offered.high) function.push_front(offered);
   }
 
-  // Usually a constant is smaller at one end or both and nowhere else. Then remove the ends in
-  // place, in a third of the time of writing all pieces again; otherwise return false and change
+  // Usually, a constant is smaller only at one end or at both. Then, remove these ends in place,
+  // which takes a third of the time of rewriting all pieces; otherwise, return false and change
   // nothing.
   static bool cut_ends(CostFunction& function, double value) {
     const auto gap = [&](const FunctionPiece& p) { return value - p.cost.base; };
@@ -201,8 +201,8 @@ class Lowering {
   }
 
  private:
-  // The old piece where it is at most the offered constant: an interval, because the piece
-  // decreases up to its mean and increases after it.
+  // Keep the old piece where it is at most the offered constant. This is an interval, because the
+  // piece decreases below its mean and increases above it.
   void choose_below(const FunctionPiece& old, const FunctionPiece& offered, double low,
                     double high) {
     const double gap = offered.cost.base - old.cost.base;
@@ -232,7 +232,7 @@ class Lowering {
     take(offered, to, high);
   }
 
-  // The smaller of two pieces between two means. They cross at most once on each side of the
+  // Keep the smaller of two pieces between two means. They cross at most once on each side of the
   // extremum of their difference.
   void choose(const FunctionPiece& old, const FunctionPiece& offered, double low, double high) {
     const double turn = Cost::turning_point(old.cost, offered.cost);
@@ -256,9 +256,9 @@ class Lowering {
     }
   }
 
-  // Which of two costs is larger at mu. Costs that differ only by rounding, for example where the
-  // same data are split at different positions, count as equal; otherwise many tiny pieces would
-  // accumulate.
+  // A number with the sign of a - b at mu. Costs that differ only by rounding, for example because
+  // the same data are split at different positions, count as equal; otherwise, many tiny pieces
+  // would accumulate.
   static double sign_at(const CostPiece& a, const CostPiece& b, double mu) {
     const double difference = Cost::sign_of_difference(a, b, mu);
     return std::fabs(difference) <= 1e-14 * std::max(a.base, b.base) ? 0.0 : difference;

@@ -1,8 +1,8 @@
 // Costs of a segment as functions of its mean.
 //
 // Every cost is stored as base + weight * deviance(mean, mu): its smallest value, the total weight
-// and the weighted mean of the data. Data are added by Welford's update, which has no cancellation,
-// so the error is a few ulps of the cost and not of the sum of squares of the data. A constant has
+// and the weighted mean of the data. Data are added by Welford's update, which avoids cancellation,
+// so the error is a few ulps of the cost, not of the sum of squares of the data. A constant has
 // weight 0.
 //
 // A cost is a struct of static functions in a separate header; read `normal_cost.hpp` first.
@@ -29,8 +29,8 @@ struct Range {
   double high = 0.0;
 };
 
-// The root of a monotone function between two points with different signs: Newton's method, with
-// bisection where a step leaves the bracket.
+// The root of a monotone function between two points where its signs differ, by Newton's method
+// with bisection if a step leaves the bracket.
 template <class Function, class Derivative>
 double root_between(Function&& function, Derivative&& derivative, double low, double high) {
   const bool is_rising = function(high) > 0.0;

@@ -1,16 +1,16 @@
-// The cost of exponential waiting times, log mu + x / mu, minus its value at mu = x: deviance(m,
-// mu) = m / mu - 1 - log(m / mu).
+// The cost of exponential waiting times, log mu + x / mu, minus its value at mu = x:
+// deviance(m, mu) = m / mu - 1 - log(m / mu).
 #pragma once
 
 #include "exponential_family.hpp"
 
 namespace rocpath {
 
-// The cost depends only on ratios, so x and mu must be positive. The smallest x is far enough from
-// 0 that no ratio overflows: the largest is 1e100.
+// A cost that depends only on the ratio of x and mu, which must be positive. Exponential waiting
+// times are from 1e-100 to 1e100, so that no ratio overflows.
 template <class Cost>
 struct RatioCost : ExponentialFamily<Cost> {
-  // A change of the unit adds a constant to the cost.
+  // A change of units adds a constant to the cost.
   static constexpr int power = 0;
 
   static double variance_per_mean(double mu) { return mu; }

@@ -1,10 +1,10 @@
 // Costs that are minus the log-likelihood of a one-parameter exponential family, as functions of
 // its mean mu.
 //
-// If an observation x has the variance V(mu), up to a factor, the derivative of its cost is (mu -
-// x) / V(mu). So the cost of a segment is smallest at the weighted mean, decreases before it and
-// increases after it, and the difference of two costs has a single extremum. A cost need not be
-// convex: pruning only requires these two properties.
+// If the variance of an observation x is proportional to V(mu), the derivative of its cost is
+// (mu - x) / V(mu). So the cost of a segment decreases below the weighted mean and increases above
+// it, and the difference of two costs has at most one extremum. Pruning requires only these two
+// properties; the cost need not be convex.
 #pragma once
 
 #include "cost_pieces.hpp"
@@ -20,8 +20,8 @@ inline double half_deviance(double value, double reference) {
   return beyond - log_ratio;
 }
 
-// log(1 + u) where h(u) = level, u < 0, by Newton's method from outside: the function is convex, so
-// the iterates never pass the root.
+// log(1 + u) for the root u < 0 of h(u) = level, by Newton's method from outside the root: the
+// function is convex, so no iterate passes the root.
 inline double log_root_below(double level) {
   double log_ratio = -(level + std::sqrt(2 * level));
   for (int step = 0; step < 30 && log_ratio < 0.0; ++step) {
@@ -33,7 +33,7 @@ inline double log_root_below(double level) {
   return log_ratio;
 }
 
-// u > 0 where h(u) = level.
+// The root u > 0 of h(u) = level.
 inline double root_above(double level) {
   double beyond = level + std::sqrt(2 * level);
   for (int step = 0; step < 30 && beyond > 0.0; ++step) {
@@ -47,10 +47,10 @@ inline double root_above(double level) {
 // The functions that costs of exponential families share. A cost defines, besides the constants of
 // `normal_cost.hpp`:
 // - excess, lower_root, upper_root, merge and reported, as in `normal_cost.hpp`;
-// - excess_bounds(piece, mu): bounds of the excess that are faster to compute;
+// - excess_bounds(piece, mu): bounds of the excess, which are faster to compute;
 // - variance_per_mean(mu) = V(mu) / mu;
 // - inside(mu): the nearest mean where all costs are finite. The sign of the difference of two
-//   infinite costs would depend on rounding if both have the same counts.
+//   infinite costs with the same counts would depend on rounding.
 template <class Cost>
 struct ExponentialFamily {
   static constexpr double most_x = infinite_cost;
@@ -67,7 +67,7 @@ struct ExponentialFamily {
     const double at = Cost::inside(mu);
     return (a.base - b.base) + (Cost::excess(a, at) - Cost::excess(b, at));
   }
-  // The bounds usually decide without a logarithm.
+  // The bounds usually determine the sign without a logarithm.
   static double sign_of_difference(const CostPiece& a, const CostPiece& b, double mu) {
     const double at = Cost::inside(mu);
     const Range of_a = Cost::excess_bounds(a, at), of_b = Cost::excess_bounds(b, at);

@@ -1,5 +1,5 @@
-// The square of the distance up to a threshold, and its tangent beyond: convex, so that outliers
-// still count, but only in proportion to their distance.
+// The Huber cost: the squared distance to the center up to a threshold, and its tangent beyond it.
+// It is convex, and the cost of an outlier increases linearly with its distance.
 #pragma once
 
 #include "robust_functions.hpp"
@@ -13,7 +13,7 @@ struct HuberCost {
   static constexpr double most_x = infinite_cost;
   static constexpr bool is_shift_invariant = true;
 
-  // threshold * (2 * distance - threshold)
+  // The tangent is threshold * (2 * distance - threshold).
   static Quadratic below(double x, double weight, double threshold) {
     return {0.0, -2 * weight * threshold, weight * threshold * (2 * x - threshold)};
   }

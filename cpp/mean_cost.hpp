@@ -1,4 +1,4 @@
-// The sum of squares of several columns around their means.
+// The normal cost of several columns: the sum of squares around their means.
 #pragma once
 
 #include "cost_pieces.hpp"

@@ -1,4 +1,4 @@
-// Cost functions of the mean of the last segment, as the search (segmentation.hpp) uses them.
+// Operations of the search (segmentation.hpp) on cost functions of the last segment's mean.
 #pragma once
 
 #include "cost_function.hpp"
@@ -20,8 +20,8 @@ class MeanFunctions {
     return {{.base = value}, low, high, node, true};
   }
 
-  // The best mean of a piece may be outside of it, where another piece is smaller still: the
-  // smallest base is correct.
+  // A piece may have its minimum outside of its interval. There, another piece is at most as large,
+  // so the smallest base is still the minimum of the function.
   static BestPiece best(const Function& function) {
     BestPiece best;
     for (const FunctionPiece& piece : function) best.improve(piece.cost.base, piece.node);

@@ -1,6 +1,7 @@
-// Minus twice the normal log-likelihood with a mean and a variance of every segment, without its
-// constants: weight * log(variance), if the variance is the mean square. A variance below the floor
-// is set to the floor; that is still a minimum over parameters, which pruning requires.
+// The cost of a segment with its own mean and variance: minus twice the normal log-likelihood
+// without its constants, weight * log(variance). If the mean square around the mean is below the
+// floor, the variance is the floor; the cost is then still a minimum over parameters, which pruning
+// requires.
 #pragma once
 
 #include "cost_pieces.hpp"
@@ -9,7 +10,7 @@ namespace rocpath {
 
 struct MeanVarianceCost {
   static constexpr const char* name = "mean_variance";
-  // A change of the unit adds a constant to the cost.
+  // A change of units adds a constant to the cost.
   static constexpr int power = 0;
   static constexpr double least_x = -infinite_cost;
   static constexpr double most_x = infinite_cost;

@@ -7,15 +7,15 @@ namespace rocpath {
 
 struct NormalCost {
   static constexpr const char* name = "normal";
-  // The cost of c * x is c^power times that of x, for c > 0; x must be between `least_x` and
-  // `most_x`. If `most_x` is finite, x is not scaled.
+  // The cost of c * x is c^power times that of x, for c > 0. Observations are from `least_x` to
+  // `most_x`; if `most_x` is finite, they are not scaled.
   static constexpr int power = 2;
   static constexpr double least_x = -infinite_cost;
   static constexpr double most_x = infinite_cost;
   // Whether adding a constant to x changes only the means.
   static constexpr bool is_shift_invariant = true;
 
-  // Cost of the mean mu minus the smallest cost.
+  // The cost at mu minus the smallest cost.
   static double excess(const CostPiece& piece, double mu) {
     return piece.weight * (mu - piece.mean) * (mu - piece.mean);
   }
@@ -23,7 +23,7 @@ struct NormalCost {
   static bool is_within(const CostPiece& piece, double mu, double gap) {
     return excess(piece, mu) <= gap;
   }
-  // Where the excess is `gap`, on both sides of the mean. Requires: gap >= 0, weight > 0.
+  // The points below and above the mean where the excess is `gap`. Requires: gap >= 0, weight > 0.
   static double lower_root(const CostPiece& piece, double gap) {
     return piece.mean - std::sqrt(gap / piece.weight);
   }
@@ -44,7 +44,7 @@ struct NormalCost {
   static double difference(const CostPiece& a, const CostPiece& b, double mu) {
     return (a.base - b.base) + (excess(a, mu) - excess(b, mu));
   }
-  // The difference; only its sign needs to be correct.
+  // The difference, or a bound of the same sign.
   static double sign_of_difference(const CostPiece& a, const CostPiece& b, double mu) {
     return difference(a, b, mu);
   }
@@ -56,7 +56,7 @@ struct NormalCost {
     return (a.weight * a.mean - b.weight * b.mean) / (a.weight - b.weight);
   }
 
-  // The cost that is reported for a segment, and whether it needs `base`.
+  // The cost that is reported for a segment, and whether it is computed from `base`.
   static double reported(const CostPiece& piece) { return piece.base; }
   static constexpr bool reports_base = true;
 };

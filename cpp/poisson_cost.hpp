@@ -1,5 +1,5 @@
-// The Poisson cost mu - x log mu, minus its value at mu = x: deviance(m, mu) = mu - m - m log(mu /
-// m).
+// The Poisson cost mu - x log mu, minus its value at mu = x:
+// deviance(m, mu) = mu - m - m log(mu / m).
 #pragma once
 
 #include "exponential_family.hpp"
@@ -44,7 +44,7 @@ struct PoissonCost : ExponentialFamily<PoissonCost> {
     double base = piece.base + more.base;
     if (piece.mean > 0.0) {
       const double growth = more.weight / total * (more.mean - piece.mean) / piece.mean;
-      // Near -1, the growth has lost the digits of the ratio.
+      // Near -1, digits of the ratio are lost in the growth.
       const double log_ratio = growth < -0.999 ? std::log(mean / piece.mean) : std::log1p(growth);
       base -= piece.counts * log_ratio;
     }
@@ -52,7 +52,7 @@ struct PoissonCost : ExponentialFamily<PoissonCost> {
     piece = {base, total, mean, counts};
   }
 
-  // At mu = 0 the limit is infinite unless the logarithms cancel.
+  // At mu = 0, the limit is infinite unless the logarithms cancel.
   static double difference(const CostPiece& a, const CostPiece& b, double mu) {
     if (mu > 0.0) return ExponentialFamily::difference(a, b, mu);
     if (a.counts != b.counts) return std::copysign(infinite_cost, a.counts - b.counts);
@@ -63,7 +63,7 @@ struct PoissonCost : ExponentialFamily<PoissonCost> {
     return mu > 0.0 ? ExponentialFamily::sign_of_difference(a, b, mu) : difference(a, b, mu);
   }
 
-  // Without the terms that do not depend on mu.
+  // The reported cost excludes terms that do not depend on mu.
   static double reported(const CostPiece& piece) {
     return piece.counts > 0.0 ? piece.counts - piece.counts * std::log(piece.mean) : 0.0;
   }

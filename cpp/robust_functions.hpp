@@ -2,9 +2,9 @@
 // losses of the distance to the center (Fearnhead & Rigaill 2019). The algorithm is that of
 // `cost_function.hpp`, but the pieces are quadratic. An observation x adds a square within the
 // threshold of x, and a constant (biweight) or linear (Huber) function beyond it, so it cuts at
-// most two pieces. Time: the pieces, usually a few tens, summed over the data. If the number of
-// changes is given, the function without a change has a piece for each observation, which makes the
-// search quadratic.
+// most two pieces. Time: the number of pieces, usually a few tens, summed over the data. If the
+// number of changes is given, the function without a change has a piece for each observation, so
+// the search takes quadratic time.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 
 namespace rocpath {
 
-// square * center^2 + slope * center + constant
+// The function square * center^2 + slope * center + constant.
 struct Quadratic {
   double square = 0.0;
   double slope = 0.0;
@@ -36,10 +36,10 @@ inline Quadratic operator-(const Quadratic& a, const Quadratic& b) {
   return {a.square - b.square, a.slope - b.slope, a.constant - b.constant};
 }
 
-// A loss of the distance to the center.
+// A loss that depends on the distance to the center.
 template <class Loss>
 concept RobustLoss = requires(double x, double weight, double threshold) {
-  // The loss of x if the center is far below it, within the threshold of it, and far above it.
+  // The loss of x if the center is below x - threshold, near x, and above x + threshold.
   { Loss::below(x, weight, threshold) } -> std::same_as<Quadratic>;
   { Loss::near(x, weight, threshold) } -> std::same_as<Quadratic>;
   { Loss::above(x, weight, threshold) } -> std::same_as<Quadratic>;
@@ -53,21 +53,21 @@ struct RobustPiece {
   Quadratic cost;
   double low;
   double high;
-  std::int32_t node;  // the last change, in a ChangeTree
+  std::int32_t node;  // node of the last change in a ChangeTree
 
-  // Where the piece is smallest.
+  // The center where the piece is smallest.
   double best_center() const {
     if (cost.square > 0.0) return std::clamp(-cost.slope / (2 * cost.square), low, high);
     return cost(low) <= cost(high) ? low : high;
   }
 };
 
-// Sums and minima of piecewise quadratic functions; all functions extend over the same centers.
+// Sums and minima of piecewise quadratic functions on the same interval of centers.
 template <RobustLoss Loss>
 class RobustFunctions {
  public:
   using Function = std::vector<RobustPiece>;
-  using Data = Function;  // the loss of observations; empty for none
+  using Data = Function;  // loss of the observations; empty if there are none
 
   explicit RobustFunctions(const SegmentSettings& settings)
       : centers_(settings.means), threshold_(settings.threshold) {}
@@ -129,7 +129,7 @@ class RobustFunctions {
   }
 
  private:
-  // Call `act` with both functions' pieces on every interval where neither changes.
+  // Call `act` with a piece of each function on every interval that both pieces cover.
   template <class Act>
   static void for_each_overlap(const Function& function, const Function& other, Act&& act) {
     std::size_t k = 0;
@@ -152,16 +152,17 @@ class RobustFunctions {
     for (std::size_t k = 0; k < 3; ++k) {
       const double from = place[k], to = place[k + 1], middle = from + (to - from) / 2;
       if (!(from < to)) continue;
-      // The sign is the same throughout; at a single place the difference may be 0. Functions that
-      // are equal up to rounding, as when the same data are split at different positions, keep the
-      // old piece, as otherwise many tiny pieces would accumulate.
+      // The sign of the difference is constant, except that it may be 0 at single points. If the
+      // functions are equal up to rounding, for example because the same data are split at
+      // different positions, the old piece is kept; otherwise, many tiny pieces would accumulate.
       const double sign = difference(from) + difference(middle) + difference(to);
       const bool is_old = sign <= 1e-14 * std::fabs(old.cost(middle));
       append(next_, is_old ? old : offered, from, to);
     }
   }
 
-  // Where the sign of a quadratic changes between low and high, or one of these if it does not.
+  // The points between low and high where the sign of a quadratic changes; low or high if a root
+  // is outside.
   static Range roots(const Quadratic& q, double low, double high) {
     if (q.square == 0.0) {
       if (q.slope == 0.0) return {low, high};

@@ -1,5 +1,4 @@
-// All segment costs by name: for each, the search for changes, and the fit of a model with given
-// changes.
+// All segment costs by name, with the search for changes and the fit of given changes.
 #pragma once
 
 #include <memory>
@@ -23,17 +22,17 @@
 namespace rocpath {
 
 // To add a cost, write a header like `normal_cost.hpp`, `exponential_cost.hpp`, `biweight_cost.hpp`
-// or `mean_cost.hpp`, and add its name here.
+// or `mean_cost.hpp`, and add the struct here.
 using SegmentCosts = std::tuple<NormalCost, PoissonCost, ExponentialCost, BinomialCost,
                                 VarianceCost, BiweightCost, HuberCost, MeanCost, MeanVarianceCost>;
 
-// Call `act` with a value of every cost.
+// Call `act` with an object of every cost.
 template <class Act>
 void for_each_cost(Act&& act) {
   std::apply([&](auto... cost) { (act(cost), ...); }, SegmentCosts{});
 }
 
-// Call `make` with a value of the cost of that name. Requires: it exists.
+// Call `make` with an object of the cost with this name. Requires: the name exists.
 template <class Made, class Make>
 Made with_cost(std::string_view name, Make&& make) {
   Made made;
@@ -43,7 +42,7 @@ Made with_cost(std::string_view name, Make&& make) {
   return made;
 }
 
-// Requires: the up-down constraint only for costs of one mean.
+// Requires: is_up_down is false for robust costs and costs of columns.
 inline std::unique_ptr<Segmenter> make_segmenter(std::string_view cost_name, bool is_up_down,
                                                  SegmentSettings settings) {
   using Made = std::unique_ptr<Segmenter>;
@@ -62,7 +61,8 @@ inline std::unique_ptr<Segmenter> make_segmenter(std::string_view cost_name, boo
   });
 }
 
-// `settings` for the threshold and the floor; `changes` of all models, of which each has n_changes.
+// Only the threshold and the floor of `settings` are used. The arrays `position` and `is_tied` are
+// concatenated over models, whose numbers of changes are `n_changes`.
 inline std::unique_ptr<ModelFitter> make_fitter(std::string_view cost_name,
                                                 const SegmentSettings& settings,
                                                 std::span<const std::int32_t> position,

@@ -1,6 +1,6 @@
-// Minus twice the normal log-likelihood with mean zero and a variance of every segment, without its
-// constants: weight * log(variance). Of the squares of the data, this is the cost of exponential
-// waiting times. The data of the search are these squares, which are at least the variance floor.
+// The cost of a segment with mean zero and its own variance: minus twice the normal log-likelihood
+// without its constants, weight * log(variance). Up to a constant, this is the exponential cost of
+// the squared data. The observations of this cost are these squares, which must be positive.
 #pragma once
 
 #include "exponential_cost.hpp"
