@@ -100,9 +100,20 @@ def fit_table(prepared: PreparedTable, settings: "TableClassifier") -> TableFit:
     # Importances are computed only without coefficients: each requires a prediction.
     if not coefficients and settings.model != "scores":
         importance = model.importance(prepared.frame, prepared.label.is_positive)
-    results = prepared.label, model, method, comparison, held_out, summary
-    audit = prepared.columns, prepared.warnings, _evaluation(prepared, held_out)
-    return TableFit(*results, *audit, note, coefficients, importance)
+    return TableFit(
+        label=prepared.label,
+        model=model,
+        method=method,
+        comparison=comparison,
+        held_out=held_out,
+        summary=summary,
+        columns=prepared.columns,
+        warnings=prepared.warnings,
+        evaluation=_evaluation(prepared, held_out),
+        threshold_note=note,
+        coefficients=coefficients,
+        importance=importance,
+    )
 
 
 class _Fitter:
