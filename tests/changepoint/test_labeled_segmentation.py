@@ -53,9 +53,9 @@ def check_against_all(problem, cost, constraint, min_length, penalty):
     expected = np.array(oracle.best_allowed_costs(x, weight, cost, constraint, labels, min_length))
     settings = settings_of(problem, cost, constraint, min_length)
     if np.isinf(expected).all():
-        with pytest.raises(ValueError, match=r"labels .*must (leave|allow)"):
+        with pytest.raises(ValueError, match=r"labels .*must allow"):
             cp.segment(x, n - 1, **settings)
-        with pytest.raises(ValueError, match=r"labels .*must (leave|allow)"):
+        with pytest.raises(ValueError, match=r"labels .*must allow"):
             cp.segment_penalty(x, penalty, **settings)
         return
     models = cp.segment(x, n - 1, **settings)

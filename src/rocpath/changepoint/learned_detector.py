@@ -36,7 +36,7 @@ from rocpath.changepoint.training_sequences import (
 from rocpath.changepoint.worth import ChangeWorth, changes_worth
 from rocpath.model_comparison import ModelComparison
 
-Weights = Sequence[ArrayLike | None] | None
+_OptionalArrays = Sequence[ArrayLike | None] | None  # one entry per sequence
 
 _TINY = np.finfo(float).tiny
 
@@ -70,7 +70,7 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
         ``None`` uses no unit. ``"free"`` also uses no unit, but adds the log noise
         variance as a feature, whose coefficient is learned. The unit is always None for
         Poisson and binomial cost, whose penalties have no unit, and with ``search``.
-        For the exponential, variance and mean-variance costs, only features have units.
+        For the exponential, variance and mean-variance costs, it applies only to features.
     random_state : int, RandomState or None
         Seed of the assignment of groups to folds.
 
@@ -129,8 +129,8 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
         sequences: Sequence[ArrayLike],
         labels: Sequence[Labels | None],
         *,
-        weights: Weights = None,
-        positions: Weights = None,
+        weights: _OptionalArrays = None,
+        positions: _OptionalArrays = None,
         groups: ArrayLike | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> Self:
@@ -295,11 +295,15 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         save_model(path, SavedDetector.from_detector(self, metadata or {}))
 
-    def predict_penalty(self, sequences: Sequence[ArrayLike], *, weights: Weights = None) -> Floats:
+    def predict_penalty(
+        self, sequences: Sequence[ArrayLike], *, weights: _OptionalArrays = None
+    ) -> Floats:
         """Predict the penalty of each sequence."""
         return self._predicted(sequences, weights)[0]
 
-    def _predicted(self, sequences: Sequence[ArrayLike], weights: Weights) -> tuple[Floats, Floats]:
+    def _predicted(
+        self, sequences: Sequence[ArrayLike], weights: _OptionalArrays
+    ) -> tuple[Floats, Floats]:
         """Return the predicted penalties, and the features."""
         check_is_fitted(self)
         values = checked_sequences(sequences)
@@ -313,7 +317,7 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
         self,
         sequences: Sequence[ArrayLike],
         *,
-        weights: Weights = None,
+        weights: _OptionalArrays = None,
         names: Sequence[str] | None = None,
     ) -> list[Segmentation]:
         """Segment each sequence with its predicted penalty.
@@ -327,7 +331,7 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
         return found
 
     def _segmentations(
-        self, sequences: Sequence[ArrayLike], penalty: Sequence[float], weights: Weights
+        self, sequences: Sequence[ArrayLike], penalty: Sequence[float], weights: _OptionalArrays
     ) -> list[Segmentation]:
         if self.search is None:
             return detect_changes(sequences, penalty, weights=weights, **self._settings)
@@ -339,7 +343,7 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
         sequences: Sequence[ArrayLike],
         found: Sequence[Segmentation],
         *,
-        weights: Weights = None,
+        weights: _OptionalArrays = None,
     ) -> list[ChangeWorth]:
         """Return the `change_worth` of each segmentation that `segment` returned."""
         if self.search is not None:
@@ -347,7 +351,7 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
         return changes_worth(sequences, found, weights=weights, **self._settings)
 
     def predict(
-        self, sequences: Sequence[ArrayLike], *, weights: Weights = None
+        self, sequences: Sequence[ArrayLike], *, weights: _OptionalArrays = None
     ) -> list[NDArray[np.int64]]:
         """Return the indices where new segments start in each sequence."""
         return [found.changes for found in self.segment(sequences, weights=weights)]

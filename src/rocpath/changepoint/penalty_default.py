@@ -18,7 +18,7 @@ from rocpath.changepoint.search import (
 )
 
 _MIN_OBSERVATIONS = 20  # needed to estimate the autocorrelation of the residuals
-_STEP = 1.25  # largest factor between the penalties of two consecutive segmentations
+_STEP = 1.25  # largest factor by which one step increases the penalty
 # If the penalty that the residuals imply is larger by more than this factor, two steps
 # are taken at once, because the model in between would imply at least as large a penalty.
 # For noise with autocorrelation .9, this takes 9 instead of 15 segmentations.
@@ -101,7 +101,7 @@ def default_penalty(
     log_n = float(np.log(n))
     sequence = checked_sequence(values, weight, cost=cost)
     values = sequence.x
-    # A change adds two parameters, its position and a mean, so it must reduce the deviance,
+    # A change adds two parameters, its position and a level, so it must reduce the deviance,
     # which has the scale of squared Pearson residuals, by 2 log n. The normal and variance
     # costs are deviances, up to the scale; other likelihoods are half of the deviance.
     factor = 1.0 if cost in ("poisson", "exponential", "binomial") else 2.0
@@ -136,8 +136,8 @@ def default_penalty(
 def noise_variance(x: ArrayLike, *, weights: ArrayLike | None = None) -> float:
     """Return the long-run variance of the noise, as `default_penalty` estimates it.
 
-    With fewer than 20 observations, it is estimated from differences of neighbors, and
-    is at least an eighth of the total variance.
+    With fewer than 20 observations, it is estimated from differences of neighboring
+    observations, and is at least an eighth of the total variance.
     """
     values, weight, _ = observed("x", x, weights)
     n = values.size

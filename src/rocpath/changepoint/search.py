@@ -1,4 +1,4 @@
-"""Validation of sequences, and calls of the segmentation search in the C++ core."""
+"""Validation of sequences, and the search for segmentations in the C++ core."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -286,6 +286,6 @@ def check_label_kinds(labels: object, constraint: Constraint) -> None:
         for row, kind in zip(labels.row, labels.kind, strict=True):
             if KINDS[kind].counts != "change":
                 raise ValueError(
-                    f"labels of peaks require constraint='up_down', got constraint=None and "
+                    "labels of peaks require constraint='up_down', got constraint=None and "
                     f"{kind!r} in row {row}{labels.where}."
                 )

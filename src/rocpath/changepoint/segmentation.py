@@ -62,11 +62,11 @@ def segment(
           Values must be at least 1e-100, because the cost of zeros is unbounded below.
         - ``"binomial"``: -Σ w (x log μ + (1 - x) log(1 - μ)), for binary x, or for
           fractions x of successes in w trials.
-        - ``"variance"``: W log σ², with the total weight W and the mean σ² of x², for x
-          with mean zero; if x has another known mean, subtract it first. Values of x²
-          are increased to at least 1e-6 times their mean over the sequence and, if
-          there are zeros, to the variance of rounding, 1/12 of the smallest positive
-          x².
+        - ``"variance"``: W log σ², with the total weight W and the weighted mean σ² of x²,
+          for x with mean zero; if x has another known mean, subtract it first. Values
+          of x² below 1e-6 times their mean over the sequence are replaced by that bound
+          or, if there are zeros, by 1/12 of the smallest positive value (the variance
+          of rounding) if it is larger.
         - ``"biweight"``: Σ w min((x - μ)², c²), with the ``threshold`` c.
         - ``"huber"``: Σ w h(x - μ), where h(r) is r² if abs(r) is at most c, and
           c (2 abs(r) - c) otherwise.
@@ -128,7 +128,7 @@ def segment(
     n_observed = sequence.weight.size
     if max_changes >= n_observed:
         raise ValueError(
-            f"max_changes must be less than the number of non-missing observations, "
+            "max_changes must be less than the number of non-missing observations, "
             f"{n_observed}, got {max_changes}."
         )
     _refuse_too_large((max_changes + 1) * (max_changes + 2) // 2 * _CHANGE_BYTES)

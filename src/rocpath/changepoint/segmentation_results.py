@@ -63,7 +63,7 @@ class ModelSelection:
             raise TypeError(f"penalty must be real numbers, got {describe(penalty)}.")
         if not (at >= 0).all():
             raise ValueError(f"penalty must be non-negative, got {at[~(at >= 0)].flat[0]}.")
-        # At the limit of two rows, the one with fewer changes is selected.
+        # At the limit between two rows, the one with fewer changes is selected.
         row = np.searchsorted(self.min_penalty, at, side="right") - 1
         return self.n_changes[row][()]
 
@@ -79,9 +79,9 @@ class Segmentations:
         and the minimum length. Without labels, a minimum length or a constraint, it
         does not increase with k.
     changes : tuple of arrays of int
-        ``changes[k]`` contains the k increasing indices where new segments start, from
-        1 to n - 1: the segments are ``x[0:c0], x[c0:c1], ...``. The array is empty if
-        the model does not exist.
+        ``changes[k]`` contains the k indices where new segments start, in increasing
+        order, from 1 to n - 1: the segments are ``x[0:c0], x[c0:c1], ...``. The array
+        is empty if the model does not exist.
     mean : tuple of arrays
         ``mean[k]`` contains the means of the k + 1 segments, with one row per segment
         if there are several columns, or their variances for ``cost="variance"``.

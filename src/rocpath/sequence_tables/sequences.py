@@ -131,7 +131,7 @@ def needed_column(
 
 
 def _optional_column(table: pl.DataFrame, role: str, given: str | None) -> pl.Series | None:
-    """Return the column of a role, or None if it is neither given nor has a common name."""
+    """Return the column of a role, or None if no name is given and no common name exists."""
     if given is None and not set(_USUAL_NAMES.get(role, (role,))) & set(table.columns):
         return None
     return needed_column(table, role, given)
