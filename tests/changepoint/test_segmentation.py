@@ -261,8 +261,7 @@ def test_fractions_of_zero_and_one_have_cost_zero():
 
 
 def test_zeros_have_the_variance_of_rounding():
-    # The smallest positive value is 1, so zeros may be rounded from values between -1/2
-    # and 1/2, whose variance is 1/12.
+    # With a step of 1, zeros are rounded from values between -1/2 and 1/2, with variance 1/12.
     models = cp.segment([0, 0, 0, 4, -4, 1], 2, cost="variance")
     assert models.changes[2].tolist() == [3, 5]
     assert models.mean[2] == near([1 / 12, 16, 1])
