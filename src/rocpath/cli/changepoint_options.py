@@ -24,23 +24,23 @@ class Sequences(NamedTuple):
         ),
     ]
     sequence: Annotated[str | None, _column("sequence names", "sequence")] = None
-    position: Annotated[str | None, _column("positions", "position or timestamp, if present")] = (
-        None
-    )
+    position: Annotated[
+        str | None, _column("positions", "position, timestamp, time, datetime or date, if present")
+    ] = None
     value: Annotated[str | None, _column("values", "value")] = None
     weight: Annotated[str | None, _column("weights", "weight, if present")] = None
     fill: Annotated[
         float | None,
         option(
             "NUMBER",
-            "Value for gaps between runs of a bedGraph file; by default a gap is an error.",
+            "Value for gaps between runs of a bedGraph file; by default, a gap is an error.",
         ),
     ] = None
     repeated: Annotated[
         Literal["error", "mean", "keep"],
         typer.Option(
             help="Treatment of observations at the same position: report an error, "
-            "replace them by their mean, weighted by their number, or keep all."
+            "replace them by their mean with their number as weight, or keep all."
         ),
     ] = "error"
     wide: Annotated[
