@@ -67,6 +67,16 @@ def test_repeated_positions_are_averaged_or_spread():
         rp.read_sequences(rows, repeated="drop")
 
 
+def test_small_weights_of_repeated_positions_are_added():
+    rows = pl.DataFrame(
+        {"position": [1, 1, 2], "value": [3.0, 6.0, 5.0], "weight": [0.1, 0.2, 0.3]}
+    )
+    (mean,) = rp.read_sequences(rows, repeated="mean").sequences
+    # (3 · .1 + 6 · .2) / .3 = 5
+    np.testing.assert_allclose(mean.value, [5.0, 5.0])
+    np.testing.assert_allclose(mean.weight, [0.3, 0.3])
+
+
 def test_columns_of_wide_tables_are_separate_sequences_or_one_sequence():
     rows = pl.DataFrame({"time": [2, 1], "x": [1.0, 2.0], "y": [3.0, 4.0], "note": ["a", "b"]})
     wide = rp.read_sequences(rows, layout="wide")

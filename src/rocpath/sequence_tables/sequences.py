@@ -324,7 +324,7 @@ def _averaged(part: pl.DataFrame) -> pl.DataFrame:
         value=((pl.col("used") * pl.col("value")).sum() / total).fill_nan(None),
         written=pl.col("written").first(),
         # The weight of a position without values is not used, but must be positive.
-        weight=pl.max_horizontal(total, 1.0),
+        weight=pl.when(total > 0).then(total).otherwise(1.0),
     )
 
 
