@@ -181,8 +181,9 @@ class SweptAreas {
     const double left = before.at(step);
     const double right = aum_.at(step);
     // Between crossings that round to the same float64, AUM may have other slopes, on an interval
-    // shorter than 2^-52 of the step.
-    const bool is_rounded = order_.slope_room() * step > std::fabs(right);
+    // shorter than 2^-52 of the step, or than the distance of subnormal steps.
+    const double normal_step = std::max(step, std::numeric_limits<double>::min());
+    const bool is_rounded = order_.slope_room() * normal_step > std::fabs(right);
     if (is_rounded || before.is_in_doubt_at(step) || aum_.is_in_doubt_at(step))
       return aum_at(lines_, step);
     // AUM is the larger of the two pieces at a convex kink, and the smaller one at a concave kink.

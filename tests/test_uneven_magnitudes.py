@@ -53,6 +53,19 @@ def test_best_aum_with_an_outlier_is_the_smallest_of_all_float64_steps(lines, va
     assert rp.best_aum_step(lines).value == pytest.approx(value, 1e-15)
 
 
+def test_aum_of_a_sweep_at_the_smallest_float64():
+    # Crossings at much smaller steps are moved to 5e-324, where AUM is compared.
+    lines = rp.Lines(
+        [0, 1e-130, 0, 0, -1e-201, -1e-118, -1e-94, -1e-282, 0],
+        [-1e-218, -1e199, 0, -1e199, 1e54, 0, 1e183, 1e-43, 0],
+        [-3, 1, 2, 0, 0, 0, 2, 0, 3],
+        [-2, 0, 3, 1, -3, 2, -1, -2, 1],
+    )
+    path = rp.sweep(lines)
+    assert path.step[1] == 5e-324
+    assert path.aum[1] == pytest.approx(float(oracle.aum(exact(lines), 5e-324)), 2.0**-50, 0)
+
+
 def test_aum_path_with_a_large_code_for_missing_values():
     # The line of 3.4e38 passes the others at step 1, where AUM is not 0.
     lines = rp.Lines([3.4e38, 4, -3, -1], [-3.4e38, -1, 3, 0], [0, 1, 1, 0], [-2, -2, -1, -1])
