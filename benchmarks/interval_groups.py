@@ -1,4 +1,4 @@
-"""Estimate the coverage of 95% intervals of an AUC of clustered rows by simulation.
+"""Estimate by simulation the coverage of 95% intervals for the AUC of clustered rows.
 
 Each group has a normal random effect; scores have the given intraclass correlation, and
 positives are shifted. ``rows`` draws a label for each row, ``groups`` draws a label for
@@ -42,7 +42,7 @@ def group_sizes(kind, n_groups, rng):
 
 
 def draw(n_groups, sizes, icc, labels, share, area, rng):
-    """Draw labels, scores and groups, or None if a class is in too few groups."""
+    """Draw labels, scores and groups; return None if a class is in too few groups."""
     for _ in range(300):
         code = np.repeat(np.arange(n_groups), group_sizes(sizes, n_groups, rng))
         if labels == "rows":

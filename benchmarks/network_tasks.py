@@ -32,7 +32,10 @@ class Task(NamedTuple):
 
 
 class Source(NamedTuple):
-    """Family of a task, and its loader by seed; tasks of one family share data."""
+    """Family of a task, and a function that loads the task for a given seed.
+
+    Tasks of one family share data.
+    """
 
     family: str
     load: Callable[[int], Task]
@@ -132,7 +135,8 @@ def _tables():
 
 
 def _images():
-    # Airplanes and, for the two easy data sets, the class that is hardest to recognize.
+    # Positives are airplanes or, in the two easy data sets, the class that is hardest to
+    # recognize.
     for share in (0.01, 0.05):
         for name, k in (("mnist", 8), ("fashion_mnist", 6), ("cifar10_part", 0), ("stl10_part", 0)):
             load = functools.partial(load_images, name, k, share)

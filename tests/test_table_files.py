@@ -116,12 +116,12 @@ def test_errors_state_the_sizes_of_files_that_do_not_fit_into_memory(tmp_path, m
     path = tmp_path / "t.csv.gz"
     path.write_bytes(gzip.compress(b"a,y\n" + b"0,1\n" * 5_000_000))
     monkeypatch.setattr(memory, "memory_limit", lambda: 40_000_000)
-    message = r"has 0\.0 MB compressed and more than 10 MB decompressed"
+    message = r"is 0\.0 MB compressed and more than 10 MB decompressed"
     with pytest.raises(MemoryError, match=message):
         rp.read_table(path)
     plain = tmp_path / "t.csv"
     plain.write_bytes(b"a,y\n" + b"0,1\n" * 5_000_000)
-    with pytest.raises(MemoryError, match="has 20 MB and would need about 80 MB"):
+    with pytest.raises(MemoryError, match="is 20 MB and would need about 80 MB"):
         rp.read_table(plain)
 
 

@@ -1,4 +1,4 @@
-"""The four searches along one line."""
+"""The four line searches."""
 
 import rocpath as rp
 

@@ -18,7 +18,7 @@ def test_all_common_quantities_equal_those_of_proc():
     n_compared = 0
     for k, sample in enumerate(script["samples"]()):
         for name, value in script["our_values"](*sample).items():
-            # pROC bootstraps this error, with 2,000 resamples of 40 to 400 rows.
+            # pROC bootstraps this standard error, with 2,000 resamples of 40 to 400 rows.
             tolerance = 0.25 if "bootstrapped" in name else 1e-9
             assert value == pytest.approx(float(reference[k, name]), rel=tolerance), (k, name)
             n_compared += 1

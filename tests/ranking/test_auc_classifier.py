@@ -92,8 +92,8 @@ def test_history_lists_the_models_and_stages_that_were_tried(fitted):
     (history,) = fitted[2].history_
     assert len(history.initial_models) == history.initial_auc.size == history.share.size
     assert history.share.sum() == pytest.approx(1)
-    # The stages are the average, and the first bandwidth halfway and all the way.
-    # Coordinate ascent is not tried, because it does not help on a few rows.
+    # The stages are the average, and the ascent with the first bandwidth, halfway and all
+    # the way. Coordinate ascent is not tried, because it does not help on so few rows.
     assert history.stage_auc.size == 1 + 2
     assert history.stage_error[0] == 0
 
@@ -202,7 +202,7 @@ def test_groups_are_routed_by_metadata():
     np.testing.assert_allclose(pipeline[-1].coef_, expected.coef_)
 
 
-def test_the_documentation_lists_the_files_of_a_fit(fitted):
+def test_the_documentation_lists_the_source_files_that_fit_uses(fitted):
     X, y, _ = fitted
     package = Path(rp.__file__).parent
     page = package.parents[1] / "docs" / "architecture.md"

@@ -68,8 +68,8 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
     unit : {"noise", "free", None}
         Unit of the penalty. ``"noise"`` uses the noise variance of each sequence.
         ``None`` uses no unit. ``"free"`` also uses no unit, but adds the log noise
-        variance as a feature, whose coefficient is learned. The unit is always None for
-        Poisson and binomial cost, whose penalties have no unit, and with ``search``.
+        variance as a feature, whose coefficient is learned. The unit is always None for the
+        Poisson and binomial costs, whose penalties have no unit, and with ``search``.
         For the exponential, variance and mean-variance costs, it applies only to features.
     random_state : int, RandomState or None
         Seed of the assignment of groups to folds.

@@ -19,7 +19,7 @@ _REGIONS = ("north", "east", "south", "west", "islands", "abroad")
 
 
 def customer_table(random_state: int = 0) -> pl.DataFrame:
-    """Simulate the customers of a subscription, each observed in several months.
+    """Simulate the customers of a subscription service, each observed in several months.
 
     Each of 1,250 customers is observed in one month or more, four on average. The
     logit of the probability of canceling within 30 days is linear in the contract, the

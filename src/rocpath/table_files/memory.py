@@ -17,7 +17,7 @@ def check_memory(source: str, n_bytes: int) -> None:
     limit = memory_limit()
     if _EXPANSION * n_bytes > limit:
         raise MemoryError(
-            f"{source} has {n_bytes / 1e6:,.0f} MB and would need about "
+            f"{source} is {n_bytes / 1e6:,.0f} MB and would need about "
             f"{_EXPANSION * n_bytes / 1e6:,.0f} MB of memory, more than the "
             f"{limit / 1e6:,.0f} MB available."
         )
@@ -48,7 +48,7 @@ def unpacked(source: str, content: bytes) -> bytes:
                 n_bytes += len(chunk)
                 if n_bytes > limit:
                     raise MemoryError(
-                        f"{source!r} has {len(content) / 1e6:,.1f} MB compressed and more than "
+                        f"{source!r} is {len(content) / 1e6:,.1f} MB compressed and more than "
                         f"{limit / 1e6:,.0f} MB decompressed, which is too much for the "
                         "available memory."
                     )
