@@ -4,9 +4,9 @@ The slope is the coefficient of the predicted log-odds in a logistic regression 
 labels of 4,000 new rows. It is one if probabilities are calibrated, below one if they
 are too extreme, and above one if they are not extreme enough. Tables have 200 or 1,000
 rows, and linear and interaction effects, whose standard deviation is 1.5, 5 or 15 times
-the scale of the logistic noise. Prints means with standard errors, and medians: the
-denominator of a slope is an estimate from few rows, so that the mean slope is above one
-even if the estimate is unbiased.
+the scale of the logistic noise. Prints means with standard errors, and medians: a slope
+is roughly the true strength of the effects divided by an estimate from few rows, so its
+mean is above one even if the estimate is unbiased.
 
 Run as ``calibration.py [tables] [--blend]``. The default is 40 tables; ``--blend``
 evaluates AUCBlender instead of AUCClassifier.

@@ -2,14 +2,14 @@
 
 Models are evaluated by repeated stratified 5-fold cross-validation, with a max_fpr of
 .05 and .1. AUCClassifier is fitted for that partial AUC (``max_fpr=``) and for the full
-AUC. Baselines are standardized, and tuned by partial AUC in five folds of the training
-set. Prints paired differences with their standard errors, and saves ``partial.csv``
-with every fold. Areas are standardized (McClish): 1/2 for chance and 1 for a perfect
-ranking.
+AUC. Baselines use standardized columns, and are tuned by partial AUC in five folds of
+the training set. Prints paired differences with their standard errors, and saves
+``partial.csv`` with every fold. Areas are standardized (McClish): 1/2 for chance and 1
+for a perfect ranking.
 
-The tables are those of ``accuracy.py`` with at most 30 columns and 12,000 rows; they
-take a quarter of an hour. ROCPATH_REPEATS sets the number of repetitions (1 by
-default), and ROCPATH_SETS restricts the tables to names that contain it. ``--ours``
+The tables are those of ``accuracy.py`` with at most 30 columns and 12,000 rows; a run
+takes a quarter of an hour. ROCPATH_REPEATS sets the number of repetitions (1 by
+default), and ROCPATH_SETS selects the tables whose names contain its value. ``--ours``
 fits only AUCClassifier, on the tables in ``partial.csv``, and reads the baselines from
 that file.
 """
@@ -42,7 +42,7 @@ MOST_COLUMNS = 30
 
 
 def fitted_baselines(name, X, y):
-    """Yield a standardized model for each rate, tuned by the partial AUC up to it."""
+    """Yield a pipeline for each rate, tuned by the partial AUC up to that rate."""
     if name == "balanced SVM":
         model = LinearSVC(class_weight="balanced", dual=False, max_iter=1000)
         grid = C_SVM

@@ -24,7 +24,8 @@ direction = -X @ (X.T @ rp.aum_gradient(bp, predictions))
 lines = rp.Lines.from_predictions(bp, predictions, direction)
 
 # %%
-# Find the step with the smallest AUM and the step with the largest AUC. Both are certified.
+# Find the step with the smallest AUM and the step with the largest AUC. Each result has a
+# ``bound``, which certifies that no other step is better.
 best_aum = rp.best_aum_step(lines)
 best_auc = rp.best_auc_step(lines)
 for name, step in (("start", 0.0), ("smallest AUM", best_aum.step), ("largest AUC", best_auc.step)):

@@ -1,9 +1,9 @@
-"""The effect of shrinking weights on AUC in a descent on AUM, and its remedies.
+"""Measure how shrinking weights affect AUC when AUM is minimized, and compare remedies.
 
-AUM is proportional to the norm of the weights, so that a descent can decrease it by
-shrinking them, whatever happens to AUC. Descents start from standard normal weights and
-from logistic regression, on the images and on a table of ten columns. Every step is
-recorded.
+AUM is proportional to the norm of the weights, so a descent can decrease it by shrinking
+them, whatever happens to AUC. Descents start from standard normal weights and from
+logistic regression, on the image data sets and on a table with ten columns. Every step
+is recorded.
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ import rocpath as rp
 HEAD = ("set", "start", "method", "step", "norm", "aum", "auc", "test_auc")
 N_ROWS = 10_000
 TABLE = "covtype, p = 10"
-# Each: how a step is chosen, a margin, and options of minimize_aum.
+# For each method: the step rule, the margin, and other options of minimize_aum.
 METHODS = {
     "plain": ("best_aum", 0.0, {}),
     "unit norm": ("best_aum", 0.0, {"unit_norm": True}),
@@ -25,7 +25,7 @@ METHODS = {
 
 
 def results(is_quick):
-    """Yield rows of HEAD."""
+    """Yield rows with the columns of HEAD."""
     n_rows, n_steps = (1_000, 20) if is_quick else (N_ROWS, 100)
     for name in (*IMAGES, TABLE):
         rng = np.random.default_rng(0)

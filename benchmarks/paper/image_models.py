@@ -1,8 +1,8 @@
-"""AUC on the official test sets of the images: tuned logistic regression and ours.
+"""Compare models with tuned logistic regression on the official image test sets.
 
-Logistic regression is standardized; its penalty is tuned by cross-validation on 10,000
-rows, and then it is fitted to all rows. AUCClassifier has its default parameters. The
-descent is that of the paper, with the step of the smallest AUM.
+The penalty of logistic regression on standardized columns is tuned by cross-validation
+on 10,000 rows, and then the model is fitted to all rows. AUCClassifier has its default
+parameters. The descent is that of the paper, with steps to the smallest AUM.
 """
 
 import time
@@ -23,7 +23,10 @@ PENALTIES = np.logspace(-5, 0, 6)
 
 
 def results(is_quick):
-    """Yield rows of HEAD: gain over tuned logistic regression, its standard error."""
+    """Yield rows with the columns of HEAD.
+
+    ``gain`` is over tuned logistic regression, and ``error`` is its standard error.
+    """
     for name in IMAGES:
         data = images(name)
         X, y = data.X_train, data.y_train
@@ -43,13 +46,14 @@ def results(is_quick):
 
 
 def tuned_logistic(X, y):
-    """Tune on a sample, fit to all rows; the penalty of a mean loss is 1 / (n C)."""
+    """Tune C on a sample, and fit to all rows with the same penalty on the mean loss."""
     rows = sample(y, min(N_TO_TUNE, len(y)), np.random.default_rng(0))
     pipeline = make_pipeline(StandardScaler(), LogisticRegression(max_iter=2000))
     folds = StratifiedKFold(3, shuffle=True, random_state=0)
     grid = {"logisticregression__C": PENALTIES}
     search = GridSearchCV(pipeline, grid, scoring="roc_auc", cv=folds)
     best = search.fit(X[rows], y[rows]).best_estimator_
+    # The penalty on the mean loss is 1 / (n C).
     best[-1].C *= len(rows) / len(y)
     return best.fit(X, y).decision_function
 

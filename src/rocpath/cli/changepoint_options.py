@@ -40,7 +40,7 @@ class Sequences(NamedTuple):
         Literal["error", "mean", "keep"],
         typer.Option(
             help="Treatment of observations at the same position: report an error, "
-            "replace them by their mean with their number as weight, or keep all."
+            "replace them by their mean with their count as weight, or keep all."
         ),
     ] = "error"
     wide: Annotated[

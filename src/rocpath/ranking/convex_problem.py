@@ -3,11 +3,11 @@
 The objective is the weighted mean of loss(±f) plus l2 / 2 · ‖coef‖², for predictions
 f = Z coef + intercept with scaled columns Z.
 
-The solvers of scikit-learn are mostly slower. Fits with seven L2 penalties, each from
-the previous solution, take 2 ms here at 1,200 x 8 (newton-cholesky 15, lbfgs 17), 10 ms
-at 4,000 x 30 (25 and 24) and 76 ms at 4,000 x 400 (604 and 152). With the squared hinge
-loss, they take 1, 9 and 90 ms (LinearSVC 14, 36 and 1,033). The exception is lbfgs at
-4,000 x 120, which takes 34 ms instead of 91.
+The solvers of scikit-learn were slower in most of these timings. Fits with seven L2
+penalties, each started from the previous solution, take 2 ms here at 1,200 x 8
+(newton-cholesky 15, lbfgs 17), 10 ms at 4,000 x 30 (25 and 24) and 76 ms at 4,000 x 400
+(604 and 152). With the squared hinge loss, they take 1, 9 and 90 ms (LinearSVC 14, 36
+and 1,033). The exception is lbfgs at 4,000 x 120, which takes 34 ms instead of 91.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -34,13 +34,13 @@ _MAX_ITERATIONS = 30  # for one penalty; two to five iterations are usual
 _TOLERANCE = 1e-4
 # Standard deviations from the mean at which columns are clipped, and the number of
 # distinct values up to which they are not clipped. On 54 tables (benchmarks/constants.py),
-# values of 1.5 or 3, and of 3 or 30, changed AUC on new rows by -.0002 to .0000, which is
-# not significant.
+# clipping at 1.5 or 3, or not clipping up to 3 or 30 values, changed AUC on new rows by
+# -.0002 to .0000, which is not significant.
 _CLIPPED_AT = 2.0
 _FEW_VALUES = 10
 _ROWS_TO_COUNT = 10_000  # distinct values are counted in the first rows
-# Tolerances of L-BFGS for final models, and for models in cross-validation, which take
-# half of the time with these tolerances and have the same AUC.
+# Tolerances of L-BFGS for final models and for models in cross-validation. With the
+# latter, a fit takes half the time, and the AUC is the same.
 _PRECISE = {"maxiter": 100, "gtol": 1e-4, "ftol": 1e-8}
 _ROUGH = {"maxiter": 100, "gtol": 1e-3, "ftol": 1e-6}
 
