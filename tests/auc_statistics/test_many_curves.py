@@ -184,3 +184,12 @@ def test_results_print_as_tables():
     found = rp.compare_aucs(y, S, names=["<a>", "b", "c"])
     assert "<a> - b" in repr(found)
     assert "<td>&lt;a&gt;</td>" in found._repr_html_()
+
+
+def test_a_difference_without_variance_has_a_p_value():
+    # Every positive is one rank lower in the second score, so all rows differ equally.
+    y, rank = np.repeat([0, 1], 50), np.arange(50)
+    scores = np.column_stack([np.append(rank, rank + 0.5), np.append(rank, rank - 0.5)])
+    found = rp.compare_aucs(y, scores)
+    assert found.statistic == np.inf
+    assert found.p_value == found.pairs[0].holm_p_value < 1e-6

@@ -143,7 +143,7 @@ def compared(
         and variance <= _EQUAL_RANKINGS * scale
         and (scale > 0 or _same_ranking(one.score, two.score, one.blocks.order))
     ):
-        # Equal rankings do not differ, and a test would divide by a rounding error.
+        # Equal rankings have equal AUCs, and a test would divide by a rounding error.
         same = (one.interval.value, two.interval.value, 0.0, 0.0, 0.0, 0.0, 1.0)
         p_values = (None, None) if margin is None else (0.0, 0.0)
         return AUCComparison(*same, one.confidence, margin, *p_values)

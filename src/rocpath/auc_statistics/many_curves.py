@@ -137,7 +137,7 @@ def compare_aucs(
     return AUCComparisons(
         {name: curve.interval for name, curve in curves.items()},
         [PairComparison(*pair, p) for pair, p in zip(found, adjusted, strict=True)],
-        *_overall_test(sample, list(curves.values()), covariance),
+        *_overall_test(sample, list(curves.values()), covariance, min(adjusted)),
     )
 
 
@@ -189,21 +189,29 @@ def _pair_variance(curve: ScoreCurve, covariance: Floats) -> float | None:
 
 
 def _overall_test(
-    sample: LabeledSample, curves: list[ScoreCurve], covariance: Floats
+    sample: LabeledSample, curves: list[ScoreCurve], covariance: Floats, least_p_value: float
 ) -> tuple[float, int, float]:
-    """Test whether all AUCs are equal, using their differences from the last one."""
+    """Test whether all AUCs are equal, using their differences from the last one.
+
+    ``least_p_value`` is the smallest adjusted p-value of the pairs.
+    """
     center = np.array([curve.center for curve in curves])
-    difference = center[:-1] - center[-1]
     contrast = covariance - covariance[-1] - covariance[:, -1:] + covariance[-1, -1]
     # The covariance matrix of the differences is singular if rankings are equal; its rank
     # gives the degrees of freedom.
-    contrast = contrast[:-1, :-1]
-    scale = max(float(np.abs(contrast).max()), 1e-300)
-    rank = int(np.linalg.matrix_rank(contrast / scale, tol=1e-10, hermitian=True))
+    variance, direction = np.linalg.eigh(contrast[:-1, :-1])
+    difference = (center[:-1] - center[-1]) @ direction
+    # Contrasts have a rounding error relative to the variances of the AUCs.
+    rounding = 1e-13 * float(np.diagonal(covariance).max())
+    tolerance = max(1e-10 * float(variance[-1]), rounding, 1e-300)
+    is_tested = variance > tolerance
+    rank = int(np.count_nonzero(is_tested))
+    if (np.abs(difference[~is_tested]) > 10.0 * np.sqrt(tolerance)).any():
+        # Differences without variance have no chi-squared test.
+        return float("inf"), max(rank, 1), least_p_value
     if rank == 0:
         return 0.0, 0, 1.0
-    inverse = np.linalg.pinv(contrast / scale, rcond=1e-10, hermitian=True) / scale
-    statistic = float(difference @ inverse @ difference)
+    statistic = float((difference[is_tested] ** 2 / variance[is_tested]).sum())
     if sample.groups is None:
         return statistic, rank, float(special.chdtrc(rank, statistic))
     # Hotelling's T-squared test, with groups as the independent units.
