@@ -52,7 +52,7 @@ def test_the_best_threshold_that_satisfies_a_constraint_is_chosen(rows, name, ra
         "min_precision": [cut for cut in cuts if cut[2] >= rate],
     }[name]
     if not feasible:
-        with pytest.raises(ValueError, match=r"out of reach: with .* possible value"):
+        with pytest.raises(ValueError, match=r"cannot be attained: with .* possible value"):
             rp.choose_threshold(y, score, **{name: rate})
         return
     best = feasible[-1] if name == "min_tpr" else feasible[0]
@@ -169,10 +169,10 @@ def test_guarantees_hold_for_tied_scores():
 def test_errors_about_impossible_constraints_state_the_possible_value():
     y, score = np.arange(40) % 2, np.arange(40) + 30 * (np.arange(40) % 2)
     # 20 negatives: 1 - 0.05^(1/20) = 0.1391; 20 positives: 0.05^(1/20) = 0.8609.
-    with pytest.raises(ValueError, match=r"max_fpr = 0.01 is out of reach .*is 0.1392"):
+    with pytest.raises(ValueError, match=r"max_fpr = 0.01 cannot be guaranteed .*is 0.1392"):
         rp.choose_threshold(y, score, max_fpr=0.01, confidence=0.95)
     assert rp.choose_threshold(y, score, max_fpr=0.1392, confidence=0.95).fpr == 0
-    with pytest.raises(ValueError, match=r"min_tpr = 0.99 is out of reach .*is 0.8608"):
+    with pytest.raises(ValueError, match=r"min_tpr = 0.99 cannot be guaranteed .*is 0.8608"):
         rp.choose_threshold(y, score, min_tpr=0.99, confidence=0.95)
     assert rp.choose_threshold(y, score, min_tpr=0.8608, confidence=0.95).tpr == 1
     with pytest.raises(ValueError, match=r"min_precision = 0.999 .*possible") as raised:
@@ -219,7 +219,7 @@ def test_several_constraints_agree_with_enumeration(rows, targets, has_cost):
     good = [cut for cut in cuts if all(RULES[name](*cut, rate) for name, rate in targets.items())]
     extra = {"cost": (1, 2)} if has_cost else {}
     if not good:
-        with pytest.raises(ValueError, match=r"no threshold satisfies|out of reach"):
+        with pytest.raises(ValueError, match=r"no threshold satisfies|cannot be attained"):
             rp.choose_threshold(y, score, **targets, **extra)
         return
     point = rp.choose_threshold(y, score, **targets, **extra)
@@ -299,5 +299,5 @@ def test_constraints_without_a_bound_for_groups_raise():
     for constraint in ({"min_precision": 0.6}, {"cost": (1, 1)}):
         with pytest.raises(ValueError, match="must be None with groups: a guarantee"):
             rp.choose_threshold(y, score, groups=group, confidence=0.9, **constraint)
-    with pytest.raises(ValueError, match=r"max_fpr = 0.01 is out of reach .*10 groups"):
+    with pytest.raises(ValueError, match=r"max_fpr = 0.01 cannot be guaranteed .*10 groups"):
         rp.choose_threshold(y, score, groups=group, max_fpr=0.01, confidence=0.9)

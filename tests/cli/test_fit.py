@@ -69,7 +69,7 @@ def test_an_unreachable_target_is_noted_and_the_model_is_saved(tmp_path, capsys)
     argv = ["fit", name, "--label", "y", "--out", out, "--min-precision", "0.99"]
     assert main(argv) == 0
     notes = capsys.readouterr().err
-    assert "No threshold is saved: min_precision = 0.99 is out of reach" in notes
+    assert "No threshold is saved: min_precision = 0.99 cannot be attained" in notes
     assert json.loads(read(os.path.join(out, "metrics.json")))["threshold"] is None
 
 

@@ -43,8 +43,8 @@ def effective_counts(
     """Return the effective numbers of cases and rows for bounds on a rate.
 
     Counts are divided by the design effect, the ratio of the clustered variance of the
-    rate to its binomial variance (Rao and Scott, 1992). Clopper and Pearson's bounds
-    are then computed from the effective counts (Korn and Graubard, 1998). ``code`` is
+    rate to its binomial variance (Rao and Scott, 1992). Clopper-Pearson bounds are
+    then computed from the effective counts (Korn and Graubard, 1998). ``code`` is
     the group of each row.
     """
     n_rows, rate = is_case.size, float(is_case.mean())

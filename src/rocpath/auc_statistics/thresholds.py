@@ -63,7 +63,7 @@ def choose_threshold(
         Costs of a false positive and of a false negative.
     confidence : float, optional
         Probability with which all constraints on rates hold simultaneously for new rows
-        (with Bonferroni's correction). The cost that is minimized is then an upper
+        (with the Bonferroni correction). The cost that is minimized is then an upper
         bound for new rows with this confidence. By default, rates and costs are those
         of the given rows.
     sample_weight : array-like, shape (n_rows,), optional
@@ -231,7 +231,7 @@ def feasible_thresholds(
     if n_allowed == 0:
         possible = rows.highest(0, n_units, confidence)
         possible = possible if name == "max_fpr" else 1.0 - possible
-        raise _out_of_reach(name, target, possible, rows, confidence)
+        raise _impossible_constraint(name, target, possible, rows, confidence)
     limit = float(counts[n_allowed - 1])
     return error <= limit, limit
 
@@ -244,7 +244,7 @@ def _precise_thresholds(
         is_feasible = rows.precision >= rate
         if not is_feasible.any():
             possible = float(rows.precision.max())
-            raise _out_of_reach("min_precision", rate, possible, rows, None)
+            raise _impossible_constraint("min_precision", rate, possible, rows, None)
         return is_feasible, 0.0
     # Given the row of a fixed rank, the rows above it are independent draws, and the
     # number of positives among them is binomial. Ranks that cannot meet the target are not
@@ -258,7 +258,7 @@ def _precise_thresholds(
         is_feasible[index[low >= rate]] = True
     if not is_feasible.any():
         possible = float(_precision_bounds(rows, rank, missing)[1].max())
-        raise _out_of_reach("min_precision", rate, possible, rows, confidence)
+        raise _impossible_constraint("min_precision", rate, possible, rows, confidence)
     return is_feasible, 1.0 - missing / tested.size
 
 
@@ -295,10 +295,10 @@ def _threshold_costs(
     return observed, lowest, costs(high_fpr[rows.fp], low_tpr[rows.tp]).max(axis=0)
 
 
-def _out_of_reach(
+def _impossible_constraint(
     name: str, target: float, possible: float, rows: RankedRows, confidence: float | None
 ) -> ValueError:
-    level = "" if confidence is None else f" with confidence {confidence:g}"
+    verb = "attained" if confidence is None else f"guaranteed with confidence {confidence:g}"
     # The value is rounded in the direction that can be guaranteed.
     is_largest = name.startswith("min")
     shown = np.floor(possible * 1e4) if is_largest else np.ceil(possible * 1e4)
@@ -306,7 +306,7 @@ def _out_of_reach(
     if rows.unit == "group":
         sizes = f"positives in {rows.n_positive} groups and negatives in {rows.n_negative} groups"
     return ValueError(
-        f"{name} = {target:g} is out of reach{level}: with {sizes} the "
+        f"{name} = {target:g} cannot be {verb}: with {sizes} the "
         f"{'largest' if is_largest else 'smallest'} possible value is {shown / 1e4:g}."
     )
 

@@ -154,19 +154,19 @@ def drawn_curve(name: str, fpr: NDArray[np.float64], tpr: NDArray[np.float64]) -
 
 
 def line_sample(lines: Lines, most: int) -> Lines:
-    """Select lines to draw: a proportional sample of each kind of jump.
+    """Return a sample of lines to draw, stratified by the signs of their jumps.
 
-    Lines of each kind are evenly spaced in the order at step 0. The sample is not random,
-    so that the same lines always give the same page. Jumps are weighted to represent
-    those of all lines.
+    Sampled lines of each stratum are evenly spaced in the order at step 0. The sample is
+    not random, so that the same lines always give the same page. Jumps are weighted to
+    represent those of all lines.
     """
     if len(lines) <= most:
         return lines
-    # An unstratified sample could miss a rare kind, and with it all errors of one type.
-    kind = 3 * np.sign(lines.fp_diff) + np.sign(lines.fn_diff)
-    order = np.lexsort((lines.intercept, kind))
+    # An unstratified sample could miss a rare stratum, and with it all errors of one type.
+    stratum = 3 * np.sign(lines.fp_diff) + np.sign(lines.fn_diff)
+    order = np.lexsort((lines.intercept, stratum))
     places, factors = [], []
-    for members in np.split(order, np.flatnonzero(np.diff(kind[order])) + 1):
+    for members in np.split(order, np.flatnonzero(np.diff(stratum[order])) + 1):
         n_chosen = max(1, int(most * members.size / len(lines)))
         # Centers of equal intervals represent both ends equally.
         middle = ((np.arange(n_chosen) + 0.5) * members.size / n_chosen).astype(int)
