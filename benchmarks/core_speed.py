@@ -1,7 +1,8 @@
-"""Time AUM, AUC and the sweep next to sorting a million numbers.
+"""Time AUM, AUC and the sweep relative to sorting a million numbers.
 
 Prints a table and saves ``core_speed.csv`` beside this script. Times are medians, and
-A is the time of ``np.argsort`` on 10^6 random float64 numbers in the same run.
+A is the time of ``np.argsort`` on 10^6 random float64 numbers in the same run. The
+column ``bar`` contains upper limits on the ratio to A.
 """
 
 import csv
@@ -17,7 +18,7 @@ HERE = Path(__file__).parent
 
 
 def median_time(function, repeats=5, clock=time.perf_counter):
-    """Return the median seconds of some runs, and what the last one returned."""
+    """Return the median time of several runs in seconds, and the result of the last."""
     times = []
     for _ in range(repeats):
         start = clock()
@@ -27,7 +28,7 @@ def median_time(function, repeats=5, clock=time.perf_counter):
 
 
 def problem(n, n_features=10, seed=0):
-    """Make normal features, one label in ten positive, and a descent direction."""
+    """Return breakpoints, predictions and lines of a simulated descent step."""
     rng = np.random.default_rng(seed)
     y = np.arange(n) % 10 == 0
     X = rng.normal(size=(n, n_features)) + 0.3 * y[:, None]
@@ -38,7 +39,7 @@ def problem(n, n_features=10, seed=0):
 
 
 def measured(one_sort):
-    """Yield what was timed, n, seconds, the ratio to one sort, a bar, and R's time."""
+    """Yield name, n, seconds, ratio to one sort, its limit, and seconds of the R package."""
 
     def row(name, n, function, bar="", reference="", repeats=5):
         seconds, _ = median_time(function, repeats)

@@ -43,7 +43,7 @@ FIELDS = [
 ]
 
 
-def rows_of_part(number, n_rows):
+def rows_of_partition(number, n_rows):
     """Generate rows with rounded and continuous features, and 5% positives."""
     rng = np.random.default_rng(number)
     X = rng.normal(size=(n_rows, N_COLUMNS))
@@ -52,16 +52,16 @@ def rows_of_part(number, n_rows):
     return X, y.astype(np.int8)
 
 
-def part_sizes(n_rows):
-    n_parts = max(-(-n_rows // ROWS_OF_A_FILE), 4)
-    return np.diff(np.linspace(0, n_rows, n_parts + 1).astype(int)).tolist()
+def partition_sizes(n_rows):
+    n_partitions = max(-(-n_rows // ROWS_OF_A_FILE), 4)
+    return np.diff(np.linspace(0, n_rows, n_partitions + 1).astype(int)).tolist()
 
 
 def write_files(folder, n_rows):
     import pandas as pd
 
-    for number, size in enumerate(part_sizes(n_rows)):
-        X, y = rows_of_part(number, size)
+    for number, size in enumerate(partition_sizes(n_rows)):
+        X, y = rows_of_partition(number, size)
         frame = pd.DataFrame(X, columns=[f"x{k}" for k in range(N_COLUMNS)])
         frame["y"] = y
         frame.to_parquet(Path(folder) / f"part{number:04}.parquet")
@@ -78,9 +78,9 @@ def generated_rows(n_rows):
     import dask
     import dask.array as da
 
-    make = dask.delayed(rows_of_part, nout=2, pure=True)
+    make = dask.delayed(rows_of_partition, nout=2, pure=True)
     X, y = [], []
-    for number, size in enumerate(part_sizes(n_rows)):
+    for number, size in enumerate(partition_sizes(n_rows)):
         part = make(number, size)
         X.append(da.from_delayed(part[0], (size, N_COLUMNS), dtype=float))
         y.append(da.from_delayed(part[1], (size,), dtype=np.int8))
@@ -115,7 +115,7 @@ def one_array(X, y):
     """Return X and y as arrays with the same partitions."""
     if hasattr(X, "chunks"):
         return X, y
-    # Read together, because Dask combines files if it reads a single column.
+    # X and y are read together, because Dask combines files if it reads a single column.
     rows = X.assign(y=y).to_dask_array(lengths=True)
     return rows[:, :-1], rows[:, -1]
 
@@ -133,7 +133,7 @@ def xgboost_case(X, y, client):
 def dask_ml_case(X, y, client):
     from dask_ml.linear_model import LogisticRegression
 
-    # Persisted, because dask-ml reads X in every step and does not keep it.
+    # Data are persisted, because dask-ml reads X in every step and does not keep it.
     X, y = client.persist(one_array(X, y))
     LogisticRegression(solver="newton", max_iter=10).fit(X, y)
     return ""
@@ -172,7 +172,7 @@ def measure(case, folder):
         return np.array([time.perf_counter(), workers, time.process_time()])
 
     with cluster() as workers, Client(workers) as client:
-        CASES[case](*generated_rows(2000), client)  # imports
+        CASES[case](*generated_rows(2000), client)  # warm up imports
         start = now()
         passes = CASES[case](*read_files(folder), client)
         times = (now() - start).tolist()
@@ -208,7 +208,7 @@ def load(path):
 
 
 def record(out, n_rows, case, outcome, numbers):
-    """Print a result, and save it in place of an earlier result of the same case."""
+    """Print and save a result, replacing an earlier result of the same case."""
     shown = [str(n_rows), case, outcome, *(f"{one:.3f}" if one != "" else "" for one in numbers)]
     shown += [""] * (len(FIELDS) - len(shown))
     print(", ".join(shown), flush=True)
@@ -230,7 +230,7 @@ def report_growth(out):
         grown = np.log(large / small)
         slope = [np.log(b / a) / grown for a, b in zip(times[small], times[large], strict=True)]
         later = [
-            # An exponent below one is due to fixed costs, negligible for so many rows.
+            # An exponent below one is due to fixed costs, which are negligible for so many rows.
             time * (n_rows / large) ** max(one, 1.0)
             for n_rows in (10**9, 10**10)
             for time, one in zip(times[large], slope, strict=True)
@@ -256,7 +256,7 @@ def measure_kills(out, n_rows, n_kills):
     with cluster() as workers, Client(workers) as client:
         # By default, Dask stops retrying a task after it has lost four workers.
         client.run_on_scheduler(allow_failures)
-        fitted_coef(lazy, client)  # imports
+        fitted_coef(lazy, client)  # warm up imports
         start = time.perf_counter()
         coefs, seconds = [fitted_coef(lazy, client)], time.perf_counter() - start
         is_done = threading.Event()
@@ -302,7 +302,7 @@ def main():
     parser.add_argument("--kills", type=int, help="number of workers to kill")
     parser.add_argument("--quick", action="store_true", help="use at most 10^5 rows")
     parser.add_argument("--out", type=Path, default=Path(__file__).with_suffix(".csv"))
-    # For the processes that measure a single case.
+    # Arguments of the processes that measure a single case.
     parser.add_argument("--case", help=argparse.SUPPRESS)
     parser.add_argument("--folder", help=argparse.SUPPRESS)
     options = parser.parse_args()

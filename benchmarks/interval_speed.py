@@ -2,8 +2,8 @@
 
 Prints the median time of five runs and its ratio to ``np.argsort`` of 10^6 numbers in
 the same process, and saves ``interval_speed.csv`` beside this script. Times are
-processor times, which depend less on the load of the machine; all functions run on one
-core. Run it with OPENBLAS_NUM_THREADS=1, because idle BLAS threads use processor time.
+CPU times, which depend less on the load of the machine; all functions run on one
+core. Run with OPENBLAS_NUM_THREADS=1, because idle BLAS threads use CPU time.
 NumPy's default sort is about five times faster on processors with AVX-512 than without;
 its stable sort is not vectorized, so ratios to it can be compared between machines.
 """

@@ -1,4 +1,4 @@
-"""Time the torch losses on a million scores, against the core and against a sort.
+"""Time the torch losses on a million scores, relative to the core and to a sort.
 
 Measures the CPU time of a forward and a backward pass of each loss on one thread (median of
 nine). Up to half of this time can be spent by the operating system on allocating memory, until

@@ -20,7 +20,7 @@ N_STEPS = 100
 
 
 def milliseconds(task, size, make):
-    """Return the median time of a step, with batches that have both classes."""
+    """Return the median time of a step in milliseconds."""
     torch.manual_seed(0)
     network = make_network(task.X)
     loss, optimizer = make(network)

@@ -1,4 +1,4 @@
-"""Print the tables of docs/losses.md from ``networks.csv``, and write them there.
+"""Print the tables of docs/losses.md from ``networks.csv``, and write them to that page.
 
 The test AUC of a task is averaged over seeds. Differences are means over tasks of the test AUC
 of a loss minus that of cross-entropy, with standard errors over tasks. The next column has the

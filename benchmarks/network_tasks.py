@@ -44,7 +44,7 @@ class Source(NamedTuple):
 def load_images(name, positive_class, share, seed):
     """Pool images to 14 x 14 or 16 x 16, and subsample positives to a given share.
 
-    AUC does not depend on the number of positives, so all rows that are not used for
+    AUC does not depend on the share of positives, so all rows that are not used for
     training can be test rows.
     """
     with np.load(DATA / "images" / f"{name}.npz") as file:
@@ -87,7 +87,7 @@ def load_table(name, seed, positive_class=None):
 
 
 def table_task(X, y, seed, n_rows=MAX_ROWS):
-    """Sample rows, and standardize by the training rows."""
+    """Sample rows, and standardize them with the statistics of the training rows."""
     rows = np.random.RandomState(seed).permutation(len(y))
     train, test = rows[:n_rows], rows[n_rows : n_rows + MAX_TEST_ROWS]
     X = X.astype(np.float32)
@@ -163,7 +163,7 @@ def make_network(X):
 
 
 def folds(y, n_folds, seed):
-    """Assign the rows of each class to folds."""
+    """Return the fold of each row, stratified by class."""
     rng = np.random.RandomState(seed)
     fold = np.empty(len(y), dtype=int)
     for label in (False, True):
@@ -181,7 +181,7 @@ def shuffled(y, size, n_steps, seed):
 
 
 def repeated(y, size, n_steps, seed):
-    """Shuffle, with rare positives repeated until both classes are equally frequent."""
+    """Return shuffled batches, with rare positives repeated to balance the classes."""
     if y.mean() >= RARE:
         return shuffled(y, size, n_steps, seed)
     copies = np.repeat(np.flatnonzero(y), (~y).sum() // y.sum())

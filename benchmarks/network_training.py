@@ -1,8 +1,9 @@
-"""Train small networks with many losses at once; select rate and steps for each loss.
+"""Train small networks with many losses, and select a learning rate for each loss.
 
 The networks are so small that the overhead of torch would dominate the time. All networks
-of a task are therefore trained together, with stacked weights: one for each loss,
-learning rate and held-out third of the rows. They do not influence each other.
+of a task are therefore trained together, with stacked weights: one network for each loss,
+learning rate and held-out third of the rows. They do not influence each other. The number
+of steps is also selected for each loss.
 """
 
 import sys
@@ -31,7 +32,7 @@ LIBAUC = "AUCM (LibAUC)"
 N_FOLDS = 3
 N_STEPS = {64: 400, 512: 80}
 PARTS = (0.1, 0.2, 0.3, 0.45, 0.6, 0.8, 1.0)  # fractions of the steps after which to evaluate
-# The smallest learning rate. Large batches have fewer steps, which may be longer.
+# Smallest learning rate by batch size. Large batches have fewer steps, which may be longer.
 SMALLEST_RATE = {"Adam": {64: 6e-4, 512: 1.2e-3}, "PESG": {64: 0.06, 512: 0.12}}
 RATE_FACTORS = (1, 3.3, 10, 33, 100, 330)
 EVALUATED_ROWS = 1000  # number of rows per forward pass
@@ -198,7 +199,7 @@ def libauc_rows(y, size, n_steps, seed):
 
 
 def aucm(scores, target, a, b, alpha):
-    """Compute LibAUC's AUCMLoss for half positives, in operations that vmap supports."""
+    """Compute LibAUC's AUCMLoss for balanced batches, with operations that vmap supports."""
     h, y = torch.sigmoid(scores), target.float()
     apart = (h - a) ** 2 * y + (h - b) ** 2 * (1 - y) + 2 * alpha * h * (1 - 2 * y)
     return 0.5 * apart.mean(-1, keepdim=True) + 0.5 * alpha - 0.25 * alpha**2
@@ -224,7 +225,7 @@ def train_libauc(task, stack, plan, rates):
     a, b, alpha = (torch.zeros(shape, requires_grad=True) for _ in range(3))
     loss = types.SimpleNamespace(a=a, b=b, alpha=alpha, margin=1.0)
     optimizer = PESG([rows], loss_fn=loss, verbose=False)
-    # PESG multiplies by the rate, so that each network can have its own.
+    # PESG multiplies by the rate, so each network can have its own.
     optimizer.param_groups[0]["lr"] = rate
 
     def total(rows, a, b, alpha, X, y):
@@ -250,7 +251,7 @@ def auc_of(scores, y):
 
 
 def choose(task, stack, kept, held_out):
-    """Yield, for each loss, the check and rate with the best held-out AUC, and networks."""
+    """Yield the best check and rate of each loss, the held-out AUC, and the networks."""
     auc = np.empty(kept.shape[:-1])
     for check, fold in np.ndindex(*auc.shape[:2]):
         rows, out = kept[check, fold], held_out[fold]

@@ -1,14 +1,14 @@
 """Compare losses for small networks and a rare class by AUC on test rows.
 
-22 tasks (`network_tasks.py`): a convolutional network on four image sets with 1% and 5%
-positives, and a network with one hidden layer on 14 tables. Batches of 64 and 512 rows,
-trained by Adam; LibAUC's AUCMLoss by its own optimizer and sampler. The sampler balances
-the classes, so three losses are also trained with rare positives repeated. Each seed
-determines new rows, initial weights and batches.
+The 22 tasks (`network_tasks.py`) are four image sets with 1% and 5% positives, for a
+convolutional network, and 14 tables, for a network with one hidden layer. Batches have 64
+or 512 rows. Networks are trained by Adam, except that LibAUC's AUCMLoss has its own
+optimizer and sampler. The sampler balances the classes, so three losses are also trained
+with rare positives repeated. Each seed determines new rows, initial weights and batches.
 
-For each loss and each of its six learning rates three networks are trained, each without
+For each loss and each of its six learning rates, three networks are trained, each without
 one third of the rows. Their mean AUC on those thirds selects the rate and the number of
-steps; the test AUC is the mean of these three networks.
+steps; the test AUC is the mean over these three networks.
 
 Appends to ``networks.csv`` after each task, and resumes from there; ``--seconds`` limits
 the CPU time of a run. `network_summary.py` turns the file into the tables of
@@ -28,7 +28,7 @@ FIELDS = (
     *("seed", "batch", "task", "family", "positives", "loss", "rate", "part"),
     *("valid_auc", "test_auc", "cpu_seconds"),
 )
-# By default glibc returns large blocks to the system immediately, and allocating them again would
+# By default, glibc returns large blocks to the system immediately, and allocating them again would
 # dominate the time.
 KEEP_MEMORY = {"MALLOC_MMAP_THRESHOLD_": "4000000000", "MALLOC_TRIM_THRESHOLD_": "4000000000"}
 
@@ -65,7 +65,7 @@ def main():
     if not PATH.exists():
         PATH.write_text(",".join(FIELDS) + "\n")
     is_done = {(row["seed"], row["batch"], row["task"]) for row in saved_rows()}
-    # All tasks of one seed run first, so that an interrupted run has complete seeds.
+    # Seeds run one after another, so that an interrupted run has complete seeds.
     for seed, size, name in itertools.product(range(options.seeds), (64, 512), TASKS):
         if time.process_time() > options.seconds:
             break

@@ -1,11 +1,11 @@
-"""Compare rankings by partial AUC up to a false positive rate, on test folds.
+"""Compare linear models by partial AUC up to a false positive rate, on test folds.
 
 Models are evaluated by repeated stratified 5-fold cross-validation, with a max_fpr of
 .05 and .1. AUCClassifier is fitted for that partial AUC (``max_fpr=``) and for the full
-AUC. Baselines use standardized columns, and are tuned by partial AUC in five folds of
-the training set. Prints paired differences with their standard errors, and saves
-``partial.csv`` with every fold. Areas are standardized (McClish): 1/2 for chance and 1
-for a perfect ranking.
+AUC. Baselines use standardized columns, and are tuned for partial AUC by 5-fold
+cross-validation on the training set. Prints paired differences with their standard
+errors, and saves ``partial.csv`` with every fold. Areas are standardized (McClish): 1/2
+for chance and 1 for a perfect ranking.
 
 The tables are those of ``accuracy.py`` with at most 30 columns and 12,000 rows; a run
 takes a quarter of an hour. ROCPATH_REPEATS sets the number of repetitions (1 by
@@ -120,7 +120,7 @@ def summarize(rows):
             mean = np.mean(gains[other])
             error = np.std(gains[other], ddof=1) / np.sqrt(len(names))
             n_won = int(np.sum(np.array(gains[other]) > 0))
-            print(f"- {other}: {mean:+.4f} ± {error:.4f}, ahead on {n_won}")
+            print(f"- {other}: {mean:+.4f} ± {error:.4f}, better on {n_won} sets")
 
 
 def main():

@@ -1,4 +1,4 @@
-"""Learn changepoint penalties from real label errors, and compare with simple rules.
+"""Compare changepoint penalties learned from real label errors with simple rules.
 
 The five data sets come with folds: four contain ChIP-seq and ATAC-seq peaks, with whole
 genomic regions as folds, and one contains copy numbers. The rules are a constant penalty
@@ -25,7 +25,7 @@ FIELDS = ("set", "fold", "rule", "label_errors", "test_auc", "cpu_seconds")
 
 
 class Constant:
-    """Predict the penalty with the fewest training errors."""
+    """Constant penalty with the fewest training errors."""
 
     def fit(self, X, y, groups):
         bp = cp.error_breakpoints(y)
@@ -92,7 +92,7 @@ def table_of_set(name, rows):
 
 def table_over_sets(rows):
     names = list(dict.fromkeys(row[0] for row in rows))
-    print("\n| rule | geometric mean of error ratios | AUC | fewer / more |")
+    print("\n| rule | geometric mean of error ratios | AUC | sets with fewer / more errors |")
     print("|---|---|---|---|")
     for rule in rules():
         ratio, auc = [], []

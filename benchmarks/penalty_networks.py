@@ -2,7 +2,7 @@
 
 Each fold of neuroblastoma_systematic is the test set in turn. A network with one hidden
 layer predicts the penalty from features, and is trained on the label errors of the
-training sequences with ``aum_loss(breakpoints=...)``. One fifth of them are held out for
+training sequences with ``aum_loss(breakpoints=...)``. One fifth of these is held out for
 early stopping. The results of interval regression and PenaltyRegressor on the same folds
 are read from ``penalties.csv``. Prints a table and saves ``penalty_networks.csv``.
 Requires ROCPATH_DATA and torch.
@@ -32,7 +32,7 @@ OTHERS = ("constant", "interval regression", "PenaltyRegressor")
 
 
 class PenaltyNetwork(nn.Module):
-    """Predict minus the log penalty: a linear function of the features plus a hidden layer."""
+    """Network for minus the log penalty: a linear function plus one hidden layer."""
 
     def __init__(self, n_features):
         super().__init__()
@@ -86,7 +86,7 @@ def standardized(X, is_train):
     return torch.tensor(np.clip(X, -4, 4), dtype=torch.float32)
 
 
-def judge_fold(X, functions, is_test, make=PenaltyNetwork):
+def evaluate_fold(X, functions, is_test, make=PenaltyNetwork):
     """Return the test AUC, the label errors and the CPU time in seconds."""
     begin = time.process_time()
     train = [functions[k] for k in np.flatnonzero(~is_test)]
@@ -113,7 +113,7 @@ def main():
         writer.writerow(("fold", "method", "test_auc", "label_errors", "seconds"))
         for number in np.unique(fold):
             is_test = fold == number
-            row = judge_fold(standardized(data["X"], ~is_test), data["y"], is_test)
+            row = evaluate_fold(standardized(data["X"], ~is_test), data["y"], is_test)
             writer.writerow((number, "network", *row))
             known = [others[str(number), method] for method in OTHERS]
             cells = [(float(one["test_auc"]), one["label_errors"]) for one in known]

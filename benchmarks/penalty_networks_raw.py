@@ -21,7 +21,7 @@ from torch import nn
 
 import rocpath as rp
 from penalties import Constant
-from penalty_networks import judge_fold, standardized
+from penalty_networks import evaluate_fold, standardized
 from rocpath import changepoint as cp
 
 N_SEQUENCES = 600
@@ -48,10 +48,9 @@ def simulate(rng):
 
 
 class Filters(nn.Module):
-    """Predict minus the log penalty from the log power of filtered sequences.
+    """Network for minus the log penalty, from the log power of filtered sequences.
 
-    A sequence in other units has other powers by a constant only, and so has its
-    penalty.
+    A change of units adds the same constant to the log powers and to the log penalty.
     """
 
     def __init__(self, _):
@@ -77,7 +76,7 @@ def padded(sequences):
     return torch.tensor(X)
 
 
-def judge_regression(model, X, functions, is_test):
+def evaluate_regression(model, X, functions, is_test):
     """Return the test AUC, the label errors and the CPU time in seconds."""
     begin = time.process_time()
     train, test = ([functions[k] for k in np.flatnonzero(rows)] for rows in (~is_test, is_test))
@@ -106,15 +105,15 @@ def main():
             ("interval regression", rp.IntervalRegression()),
             ("PenaltyRegressor", rp.PenaltyRegressor(random_state=0)),
         ):
-            row = judge_regression(model, features, functions, is_test)
+            row = evaluate_regression(model, features, functions, is_test)
             rows.append((number, name, *row))
         X = standardized(features, ~is_test)
-        row = judge_fold(X, functions, is_test)
+        row = evaluate_fold(X, functions, is_test)
         rows.append((number, "network on features", *row))
-        row = judge_fold(raw, functions, is_test, Filters)
+        row = evaluate_fold(raw, functions, is_test, Filters)
         rows.append((number, "convolution on the sequence", *row))
     n_labels = sum(len(one.start) for one in labels)
-    print(f"| of {n_labels} labels | errors | mean AUC | seconds |\n|---|---|---|---|")
+    print(f"| method ({n_labels} labels) | errors | mean AUC | seconds |\n|---|---|---|---|")
     for name in dict.fromkeys(row[1] for row in rows):
         auc, errors, seconds = zip(*(r[2:] for r in rows if r[1] == name), strict=True)
         print(f"| {name} | {sum(errors)} | {np.mean(auc):.4f} | {sum(seconds):.1f} |")

@@ -1,4 +1,4 @@
-"""Read the five sets of changepoint penalties: features, label errors, folds, groups.
+"""Read features, label errors, folds and groups of the five changepoint data sets.
 
 Requires ROCPATH_DATA.
 """
@@ -64,5 +64,5 @@ def _error_function(rows):
 
 
 def _group(name):
-    """Return the region of a problem, or the person of a profile."""
+    """Return the genomic region or the person that a sequence belongs to."""
     return name.split("/problems/")[-1] if "/" in name else name.split("_")[0]

@@ -1,9 +1,9 @@
-"""Evaluate learned penalties on real series with different units, leaving one out.
+"""Evaluate learned penalties by leave-one-out on real series with different units.
 
     python benchmarks/penalty_units.py
 
-Labels come from one annotator of each other series: one change within five points of
-each annotated change, and no change elsewhere. Prints the mean covering and F1 score
+The labels of each training series come from one annotator: one change within five points
+of each annotated change, and no change elsewhere. Prints the mean covering and F1 score
 over all annotators, for every unit of the penalty and for the default penalty. Series
 come from ``$ROCPATH_DATA/changepoint/series``.
 """

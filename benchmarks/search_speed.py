@@ -1,9 +1,9 @@
-"""Time the three fast searches against the number of lines.
+"""Time line searches by the number of lines.
 
 Prints a table with growth exponents, and saves ``search_speed.csv`` and
 ``search_speed.png`` beside this script. Times are medians, and A is the time of
-``np.argsort`` on 10^6 random float64 numbers in the same run. Set ROCPATH_QUICK=1 to
-leave out the largest sizes.
+``np.argsort`` on 10^6 random float64 numbers in the same run. The column ``bar``
+contains upper limits on the ratio to A. Set ROCPATH_QUICK=1 to skip the largest sizes.
 """
 
 import csv

@@ -1,8 +1,8 @@
-"""Compare the speed of segmentation with ruptures and skchange, and by length.
+"""Compare the speed of segmentation with ruptures and skchange, and across lengths.
 
 Prints tables and saves ``segmentation_speed.csv`` beside this script. Times are medians
 of five runs in CPU seconds; searches that take minutes run once. If tables are named as
-arguments, only these are printed and nothing is saved:
+arguments, only these are printed, and nothing is saved:
 ``python benchmarks/segmentation_speed.py skchange labels long``.
 
 Install numba for a fair comparison: skchange compiles its searches with it.
@@ -121,7 +121,7 @@ def compare_with_skchange(rows, n=1_000_000):
 
 
 def compare_pelt(rows):
-    """Compare PELT for several columns, and for mean and variance, with skchange's."""
+    """Compare with skchange's PELT for several columns, and for mean and variance."""
     from skchange.detectors import PELT
     from skchange.interval_scorers import GaussianCost, L2Cost
 
@@ -175,7 +175,7 @@ def robust_costs(rows):
 
 
 def labels_and_lengths(rows, n=100_000, n_labels=100):
-    """Time searches with labels as constraints: one at every change and one without."""
+    """Time searches that are constrained by labels or by a minimum length."""
     change = np.arange(1, n_labels) * n // n_labels
     start, end = np.append(10, change - 100), np.append(300, change + 100)
     labels = cp.Labels(start, end, ["no_change"] + ["one_change"] * (n_labels - 1))

@@ -1,10 +1,10 @@
-"""Store the times measured by asv, one row per benchmark and commit, and draw them.
+"""Save and plot the times measured by asv, for each benchmark and commit.
 
 ``make asv`` runs asv for the last release and for this commit, and then this script,
 which adds the results in ``build/asv/results`` to ``speed_history.csv``. Times are in
-units of ``np.argsort`` of a million float64 in the same run, so that machines can be
-compared. Draws ``speed_history.png``, one panel per benchmark and one curve per
-parameter.
+units of ``np.argsort`` of a million float64 numbers in the same run, so that machines
+can be compared. Draws ``speed_history.png``, with one panel per benchmark and one curve
+per parameter.
 """
 
 import csv
@@ -26,7 +26,7 @@ TIMED = re.compile(r"\.time(?:raw)?_")
 
 
 def timings(path):
-    """Yield name, parameters and seconds of every benchmark in a file of asv."""
+    """Yield name, parameters and seconds of every benchmark in a results file of asv."""
     found = json.loads(path.read_text())
     for name, values in found["results"].items():
         result = dict(zip(found["result_columns"], values, strict=False))
@@ -61,7 +61,7 @@ def measured():
 
 
 def add(path, rows):
-    """Write rows to a file, in the place of older ones of the same commits."""
+    """Add rows to a file, replacing older rows of the same commits."""
     commits = {row[1] for row in rows}
     kept = []
     if path.exists():
@@ -114,7 +114,7 @@ def main():
         raise SystemExit("build/asv/results has no times: run `make asv` first.")
     every = add(HERE / "speed_history.csv", rows)
     draw(every)
-    print("| benchmark | of | commit | in sorts |\n|---|---|---|---|")
+    print("| benchmark | parameters | commit | time in sorts |\n|---|---|---|---|")
     for _, commit, benchmark, parameters, ratio in sorted(
         every, key=lambda row: (row[2], row[3], row[0])
     ):

@@ -1,11 +1,11 @@
-"""Intervals and thresholds of TableClassifier on tables with dependent rows.
+"""Evaluate intervals and thresholds of TableClassifier on tables with dependent rows.
 
 Tables are simulated with groups, with copies of every row, or with autocorrelated rows,
-and evaluated with logistic regression alone, so that it is quick. The true AUC is that
-of the saved model on many new rows. Prints the coverage of the 95% intervals. With
-``thresholds``, tables of 600 independent rows are fitted with a largest false positive
-rate of 5%, and the rate on new rows is counted. Writes one line per table to
-``table_intervals.csv`` beside this file.
+and only logistic regression is fitted, to save time. The true AUC is that of the fitted
+model on many new rows. Prints the coverage of the 95% intervals. With ``thresholds``,
+models are fitted to tables of 600 independent rows with a maximum false positive rate of
+5%, which is compared with the rate on new rows. Writes one line per table to
+``table_intervals.csv`` beside this script.
 
     nice python benchmarks/table_intervals.py --tables 200
 """
@@ -117,14 +117,14 @@ def main() -> None:
         found = [simulated(kind, seed) for seed in range(arguments.tables)]
         rows += [{"kind": kind, "seed": k, **one} for k, one in enumerate(found)]
         covered = np.mean([one["covers"] for one in found])
-        print(f"{kind}: {100 * covered:.1f}% of {len(found)} hold", flush=True)
+        print(f"{kind}: holds for {100 * covered:.1f}% of {len(found)} tables", flush=True)
         if kind == "thresholds":
             rates = [one["fpr"] for one in found]
-            print(f"thresholds: FPR {np.mean(rates):.4f}, at most {max(rates):.4f}")
+            print(f"thresholds: mean FPR {np.mean(rates):.4f}, largest {max(rates):.4f}")
         if kind == "copies":
             names = [name for name in found[0] if name.endswith("_change")]
             worst = max(abs(one[name]) for one in found for name in names)
-            print(f"copies: largest change of estimate or end of interval {worst:.4f}")
+            print(f"copies: largest change in an estimate or interval bound {worst:.4f}")
         write(rows)
 
 

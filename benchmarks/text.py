@@ -3,8 +3,8 @@
 Each task predicts whether a package is in one section of Debian, from the log counts of
 the words in its description (``apt-cache dumpavail``, about 60,000 short documents),
 with 2,000 training rows and 8,000 test rows. Baselines are logistic regression on log
-counts and on columns with unit variance, tuned by AUC in five folds. The rule of
-`common_scale` was chosen on the sections in CHOSEN; those in SECTIONS are for
+counts and on columns with unit variance, tuned for AUC by 5-fold cross-validation. The
+rule of `common_scale` was chosen on the sections in CHOSEN; those in SECTIONS are for
 evaluation. Prints AUC, CPU seconds, and differences from the better of the two
 baselines with standard errors over sections.
 
@@ -73,7 +73,7 @@ def fitted(name, X, y, seed):
 
 
 def evaluate(X, y):
-    """Return AUC and CPU seconds of every model, mean over repetitions."""
+    """Return the AUC and CPU seconds of every model, averaged over repetitions."""
     results = np.zeros((N_REPEATS, len(MODELS), 2))
     for repeat in range(N_REPEATS):
         order = np.random.default_rng(repeat).permutation(y.size)
@@ -97,14 +97,14 @@ def main():
     sections = CHOSEN if "--choose" in sys.argv else SECTIONS
     results = np.array([evaluate(X, section == one) for one in sections])
     auc, seconds = results[..., 0], results[..., 1]
-    behind = auc - auc[:, :2].max(axis=1, keepdims=True)
+    difference = auc - auc[:, :2].max(axis=1, keepdims=True)
     print("| model | AUC | difference from the better baseline | worst | CPU s |")
     print("|---|---|---|---|---|")
     for k, name in enumerate(MODELS):
-        error = behind[:, k].std(ddof=1) / np.sqrt(len(sections))
+        error = difference[:, k].std(ddof=1) / np.sqrt(len(sections))
         print(
-            f"| {name} | {auc[:, k].mean():.4f} | {behind[:, k].mean():+.4f} ± "
-            f"{error:.4f} | {behind[:, k].min():+.4f} | {seconds[:, k].mean():.2f} |"
+            f"| {name} | {auc[:, k].mean():.4f} | {difference[:, k].mean():+.4f} ± "
+            f"{error:.4f} | {difference[:, k].min():+.4f} | {seconds[:, k].mean():.2f} |"
         )
 
 

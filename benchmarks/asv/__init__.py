@@ -1,1 +1,1 @@
-"""Benchmarks of airspeed velocity: ``make asv`` compares two commits."""
+"""Benchmarks for airspeed velocity: ``make asv`` compares two commits."""

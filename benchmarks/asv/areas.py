@@ -1,4 +1,4 @@
-"""AUM and AUC at one vector of predictions; the sort is the unit to compare with."""
+"""Times of AUM and AUC for one vector of predictions, and of a sort for comparison."""
 
 import numpy as np
 

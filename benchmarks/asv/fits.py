@@ -1,4 +1,4 @@
-"""Models from data to coefficients."""
+"""Times of model fits."""
 
 import rocpath as rp
 
@@ -6,7 +6,7 @@ from .problems import table
 
 
 class Fits:
-    """Linear models of one table with ten columns."""
+    """Linear models fitted to a table with ten columns."""
 
     param_names = ("n",)
     params = (500, 5000)

@@ -1,4 +1,4 @@
-"""The time of an import, which must stay below 50 ms, without that of Python itself."""
+"""Times of imports, which must stay below 50 ms excluding the startup of Python."""
 
 
 def timeraw_import():

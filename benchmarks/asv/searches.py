@@ -1,4 +1,4 @@
-"""The four line searches."""
+"""Times of the four line searches."""
 
 import rocpath as rp
 

@@ -1,4 +1,4 @@
-"""Optimal segmentations of one sequence."""
+"""Times of optimal segmentations of one sequence."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from rocpath import changepoint as cp
 
 
 class Segmentations:
-    """Counts with a peak in every 200, by cost and constraint."""
+    """Counts with a peak every 200 observations, by cost and constraint."""
 
     param_names = ("n", "cost", "constraint")
     params = ((10**3, 10**4), ("normal", "poisson"), (None, "up_down"))

@@ -21,7 +21,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 HERE = Path(__file__).parent
 REMEDY = (
-    "Set ROCPATH_DATA to the folder of the data (images/, tabular/ and the rest), as "
+    "Set ROCPATH_DATA to the data folder (with images/, tabular/ and changepoint/), as "
     "docs/experiments.md describes. Without it, only images are available, from OpenML."
 )
 DOCS = HERE.parent.parent / "docs"
@@ -43,7 +43,9 @@ def main():
     arguments = parser.parse_args()
     unknown = set(arguments.experiment) - set(EXPERIMENTS)
     if unknown:
-        parser.error(f"unknown: {', '.join(unknown)}; known: {', '.join(EXPERIMENTS)}")
+        parser.error(
+            f"unknown experiments: {', '.join(unknown)}; choose from {', '.join(EXPERIMENTS)}"
+        )
     warnings.simplefilter("ignore", ConvergenceWarning)
     folder = HERE / ("quick" if arguments.quick else "results")
     folder.mkdir(exist_ok=True)

@@ -1,7 +1,8 @@
-"""How the cost of a descent grows with the number of rows.
+"""Measure how the cost of a descent grows with the number of rows.
 
-The experiment of the paper: standard normal initial weights, full gradients, until AUM
-decreases by no more than 1e-3, with three line searches; and with ``best_aum_step``.
+As in the paper, descents start from standard normal weights, follow full gradients, and
+stop when AUM decreases by at most 1e-3. Steps are found by the paper's three line
+searches and by ``best_aum_step``.
 """
 
 import time
@@ -13,7 +14,7 @@ from data import IMAGES, ORDINARY, sample, table
 import rocpath as rp
 
 SIZES = (100, 300, 1_000, 3_000, 10_000, 30_000, 60_000)
-# Beyond, one descent takes minutes.
+# Largest n of each line search; beyond it, one descent takes minutes.
 LARGEST = {"quadratic": 1_000, "linear": 3_000, "first_min": 10_000, "best_aum": 60_000}
 DESCENT_HEAD = ("set", "n", "seed", "step", "steps", "crossings_per_step", "seconds", "aum", "auc")
 SEARCH_HEAD = ("set", "n", "seed", "search", "seconds", "aum_evaluations")
@@ -39,7 +40,7 @@ def problems(is_quick):
 
 
 def descents(is_quick):
-    """Yield rows of DESCENT_HEAD."""
+    """Yield rows with the columns of DESCENT_HEAD."""
     for name, n, seed, X, bp, start in problems(is_quick):
         for step, largest in LARGEST.items():
             if n > largest:
@@ -61,9 +62,10 @@ def descents(is_quick):
 
 
 def searches(is_quick):
-    """Yield rows of SEARCH_HEAD: times along the first direction of each descent.
+    """Yield rows with the columns of SEARCH_HEAD.
 
-    Also as a number of evaluations of AUM at one step, each a pass over the lines.
+    Searches along the first direction of each descent are timed in seconds, and in units
+    of one evaluation of AUM.
     """
     for name, n, seed, X, bp, start in problems(is_quick):
         predictions = X @ start
@@ -94,7 +96,7 @@ def searches(is_quick):
 
 
 def median_seconds(run, repeats=5):
-    """Measure a call."""
+    """Return the median time of a call in seconds."""
     times = []
     for _ in range(repeats):
         begin = time.perf_counter()

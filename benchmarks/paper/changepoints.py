@@ -1,9 +1,9 @@
-"""The paper's changepoint experiment, with the published numbers and the wrong sign.
+"""Repeat the paper's changepoint experiment, with the correct and the wrong sign.
 
-H3K4me3_TDH_immune, four test folds. The first seed is the paper's own split of the
-training rows into subtrain and validation rows; the others are random splits of the
-same sizes. The result is the largest validation AUC over all steps of a descent on the
-subtrain rows.
+The data are the four test folds of H3K4me3_TDH_immune. The first seed is the paper's own
+split of the training rows into subtrain and validation rows; the others are random
+splits of the same sizes. The result is the largest validation AUC over all steps of a
+descent on the subtrain rows. Published values are saved next to it.
 
 Only an initial model fitted to subtrain and validation rows together reproduces the
 published values; "ours" uses the subtrain rows alone.
@@ -83,7 +83,7 @@ def published_initial_model(training):
 
 
 def results(is_quick):
-    """Yield rows of HEAD."""
+    """Yield rows with the columns of HEAD."""
     data = PaperSet()
     for fold in (1,) if is_quick else range(1, 5):
         for seed in (0,) if is_quick else range(4):
@@ -100,7 +100,7 @@ def descents(training):
     start = published_initial_model(training)
     nothing = rp.auc(validation[1], np.zeros(validation[1].n_examples))
     yield "no model", nothing, 0, 0.0
-    # Interval regression predicts +log penalty, descent is on -log penalty.
+    # Interval regression predicts the log penalty; the descent needs its negative.
     for suffix, sign in ((", wrong sign", 1.0), ("", -1.0)):
         for step in ("first_min", "grid", "linear", "quadratic", "best_aum"):
             begin = time.perf_counter()
@@ -115,7 +115,7 @@ def descents(training):
 
 
 def descend_from_many(subtrain, validation):
-    """Descend from several L1 penalties, then by validation AUC."""
+    """Descend from models with several L1 penalties, then step by validation AUC."""
     X, bp, interval = subtrain
     *valid, valid_interval = validation
     begin = time.perf_counter()

@@ -22,7 +22,7 @@ ORDINARY = ("normal, p = 10", "covtype, p = 10")
 
 
 class Split(NamedTuple):
-    """Features from 0 to 1 and labels, 1 for all classes but the first."""
+    """Features in [0, 1], and labels: 0 for the first class, 1 for all others."""
 
     X_train: np.ndarray
     y_train: np.ndarray
@@ -31,15 +31,17 @@ class Split(NamedTuple):
 
 
 def folder(name):
-    """Return a folder of ROCPATH_DATA, or raise."""
+    """Return a subfolder of ROCPATH_DATA, or raise if the variable is not set."""
     if FOLDER is None:
-        raise FileNotFoundError(f"ROCPATH_DATA is not set; it should hold {name}/.")
+        raise FileNotFoundError(
+            f"ROCPATH_DATA is not set; it must be a folder that contains {name}/."
+        )
     return Path(FOLDER) / name
 
 
 @cache
 def images(name):
-    """Load images; without ROCPATH_DATA from OpenML, the last sixth as test set."""
+    """Load images from ROCPATH_DATA, or from OpenML with the last sixth as test set."""
     file_name, openml_name = IMAGES[name]
     if FOLDER is None:
         X, label = fetch_openml(openml_name, return_X_y=True, as_frame=False)
@@ -76,7 +78,7 @@ def table(name):
 
 
 def sample(y, n, rng):
-    """Sample rows, stratified by class, at least ten of each."""
+    """Sample rows stratified by class, with at least ten negatives."""
     n_negative = max(round(n * np.mean(y == 0)), 10)
     negative = rng.choice(np.flatnonzero(y == 0), n_negative, replace=False)
     positive = rng.choice(np.flatnonzero(y == 1), n - n_negative, replace=False)
@@ -84,7 +86,7 @@ def sample(y, n, rng):
 
 
 def read_csv(path):
-    """Read a CSV file, possibly compressed, as a list of dicts."""
+    """Read a CSV file, compressed or not, as a list of dicts."""
     opened = gzip.open if path.suffix == ".gz" else open
     with opened(path, "rt") as file:
         return list(csv.DictReader(file))

@@ -1,4 +1,4 @@
-"""Draw the figures of the experiments from the CSV files that they wrote."""
+"""Draw the figures of the experiments from their CSV files."""
 
 import csv
 from collections import defaultdict
@@ -128,7 +128,7 @@ def draw_changepoints(rows):
 
 
 def _draw_split(ax, height, row):
-    """Draw a dot for one split, larger for the paper's, and a cross for its number."""
+    """Draw a dot for one split, and a cross for its published value."""
     is_paper = row["seed"] == "0"
     ax.plot(
         float(row["validation_auc"]),

@@ -1,4 +1,4 @@
-"""Where the time of one descent step goes, from ten thousand to ten million rows."""
+"""Time the parts of one descent step, from ten thousand to ten million rows."""
 
 import numpy as np
 from asymptotics import median_seconds
@@ -9,7 +9,7 @@ HEAD = ("n", "part", "seconds")
 
 
 def parts(is_quick):
-    """Yield rows of HEAD: normal features, p = 10, one label in ten positive."""
+    """Yield rows with the columns of HEAD, for ten normal features and 10% positives."""
     largest = 5 if is_quick else 7
     for n in (10**power for power in range(4, largest + 1)):
         rng = np.random.default_rng(0)

@@ -1,10 +1,11 @@
-"""How often a sweep that relies on floating-point equality is wrong on tied tables.
+"""Count how often a sweep that relies on floating-point equality is wrong with ties.
 
-``naive_path`` implements the published algorithm literally: lines in the order of their
-thresholds, a queue of the crossings of neighbors, and simultaneous crossings if their
-rounded steps are equal. This sweep, the same after merging equal lines, and
-``rocpath.sweep`` are compared with exact rational arithmetic between all crossings that
-are different float64 numbers, on rows of real tables of small integers.
+``naive_path`` implements the published algorithm literally: it keeps lines in the order
+of their thresholds and crossings of neighbors in a queue, and treats crossings as
+simultaneous if their rounded steps are equal. This sweep, the same sweep after merging
+equal lines, and ``rocpath.sweep`` are compared with exact rational arithmetic, between
+all crossings that are different float64 numbers, on rows of real tables of small
+integers.
 """
 
 import csv
@@ -24,7 +25,7 @@ TOLERANCE = 1e-9
 
 
 def results(is_quick):
-    """Yield rows of HEAD: in how many places of a path AUM or AUC is wrong."""
+    """Yield rows with the columns of HEAD, with the number of wrong intervals of a path."""
     for name in TABLES:
         with (folder("tabular") / "ties" / f"{name}.csv").open() as file:
             cells = np.array(list(csv.reader(file))[1:], dtype=float)
@@ -45,7 +46,7 @@ def results(is_quick):
                     ("naive, equal lines together", naive_path(merged(lines))),
                     ("rocpath", our_path(lines)),
                 ):
-                    wrong = wrong_places(path, exact)
+                    wrong = count_wrong_intervals(path, exact)
                     yield name, seed, weights, search, len(exact), *wrong
 
 
@@ -57,7 +58,7 @@ def descent_lines(X, y, coef):
     return rp.Lines.from_predictions(bp, predictions, direction)
 
 
-def wrong_places(path, exact):
+def count_wrong_intervals(path, exact):
     """Count the intervals between crossings where AUM or AUC is wrong."""
     steps = [row[0] for row in path]
     wrong_aum = wrong_auc = 0
@@ -157,7 +158,7 @@ def merged(lines):
 
 
 def naive_areas(lines, order, step):
-    """Compute AUM, its slope and AUC from an order of the lines."""
+    """Compute AUM, its slope and AUC for a given order of the lines."""
     threshold = lines.intercept[order] + step * lines.slope[order]
     fp = np.cumsum(lines.fp_diff[order])
     fn = -lines.fn_diff.sum() + np.cumsum(lines.fn_diff[order])
