@@ -47,5 +47,5 @@ def test_experiments_without_data_name_the_remedy(tmp_path):
     )
     assert done.returncode == 2
     assert "changepoints cannot be run: " in done.stderr
-    assert "Set ROCPATH_DATA to the folder of the data" in done.stderr
+    assert "Set ROCPATH_DATA to the data folder" in done.stderr
     assert "Traceback" not in done.stderr
