@@ -177,8 +177,8 @@ class Windows {
     const double growth =
         static_cast<double>(target) / static_cast<double>(std::max<std::size_t>(n_exchanges_, 1));
     width_ *= std::clamp(growth, 0.25, 8.0);
-    is_sparse_ = growth > 8.0;
-    if (is_sparse_) reach_neighbors();
+    const bool was_sparse = growth > 8.0;
+    if (was_sparse) reach_neighbors();
     for (;;) {
       const double next_step = std::nextafter(from_, max_step);
       window.to = std::max(next_step, std::min(from_ + width_, max_step));
@@ -195,7 +195,7 @@ class Windows {
       // spread evenly. After a sparse window they are not, and halving finds where they begin.
       const double expected = static_cast<double>(most_) * static_cast<double>(order_.size()) /
                               static_cast<double>(std::max<std::size_t>(n_placed, 1));
-      const double ratio = is_sparse_ ? 0.5 : std::min(static_cast<double>(target) / expected, 0.5);
+      const double ratio = was_sparse ? 0.5 : std::min(static_cast<double>(target) / expected, 0.5);
       // Halve before subtracting: the ends may be the largest numbers of either sign.
       width_ = (0.5 * window.to - 0.5 * from_) * (2.0 * ratio);
     }
@@ -219,7 +219,6 @@ class Windows {
   double last_from_ = 0.0;
   double width_ = 0.0;
   std::size_t n_exchanges_ = 0;
-  bool is_sparse_ = true;  // whether the last window had far fewer crossings than the target
 
   // Widen the window at least to the median of the next crossings of neighbors.
   void reach_neighbors() {
