@@ -5,7 +5,7 @@ TEST_PROCESSES ?= 2
 TEST_OPTIONS ?=
 BIN := $(VENV)/bin
 BUILD_REQUIRES := scikit-build-core nanobind cmake ninja
-CPP := $(wildcard cpp/*.hpp cpp/*.cpp tests/fuzz/*.hpp tests/fuzz/*.cpp)
+CPP := $(wildcard cpp/*/*.hpp cpp/*/*/*.hpp cpp/*/*.cpp tests/fuzz/*.hpp tests/fuzz/*.cpp)
 
 .PHONY: demo test test-slow lint format bench paper paper-quick sanitize fuzz fuzz-quick fuzz-long \
 	fuzz-libfuzzer fuzz-threads docs wheel lowest asv platforms stubtest clean
@@ -57,12 +57,9 @@ docs: $(VENV)/installed-docs
 
 # The tests of the core with AddressSanitizer and UBSan, in an environment of its own that shares
 # the packages of $(VENV). Hypothesis draws fewer examples, because `make fuzz` draws more, faster.
-SANITIZED_TESTS := $(addprefix tests/,$(addsuffix .py,test_best_auc test_best_steps \
-	test_breakpoints test_descent test_exact_answers test_line_search test_line_search_arguments \
-	test_linear_model test_partial_auc test_partial_search test_reference test_roc \
-	test_rounding_margin test_threads test_uneven_magnitudes changepoint/test_interval_regression \
-	changepoint/test_labeled_segmentation changepoint/test_labels changepoint/test_segmentation \
-	changepoint/test_segmentation_results))
+SANITIZED_TESTS := tests/search tests/test_threads.py $(addprefix tests/changepoint/test_,\
+	$(addsuffix .py,interval_regression labeled_segmentation labels segmentation \
+	segmentation_results))
 
 sanitize: $(VENV)/installed
 	$(BIN)/python -m venv $(VENV)/sanitize

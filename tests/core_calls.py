@@ -14,7 +14,7 @@ from scipy import sparse
 import rocpath as rp
 import rocpath._core as core
 from rocpath import changepoint as cp
-from rocpath.line_search import best_auc_step_along
+from rocpath.search.line_search import best_auc_step_along
 
 answers = {}
 

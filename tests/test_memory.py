@@ -59,7 +59,7 @@ def test_a_path_up_to_a_known_step_takes_no_more_memory_than_its_rows(monkeypatc
     n_rows = len(rp.sweep(lines, **limits))
     assert 1024 < n_rows < len(rp.sweep(lines))
     row_bytes = 56
-    memory = "rocpath.line_search.available_memory"
+    memory = "rocpath.search.line_search.available_memory"
     monkeypatch.setattr(memory, lambda: row_bytes * n_rows)
     assert len(rp.sweep(lines, **limits)) == n_rows
     monkeypatch.setattr(memory, lambda: row_bytes * (n_rows - 1))
@@ -72,7 +72,7 @@ def test_lines_through_one_point_need_memory_for_one_row(monkeypatch):
     is_positive = slope % 3 == 0
     # All 44,850 pairs of lines meet at step 1.
     lines = rp.Lines(-slope, slope, ~is_positive, -1.0 * is_positive)
-    monkeypatch.setattr("rocpath.line_search.available_memory", lambda: 56 * 2000)
+    monkeypatch.setattr("rocpath.search.line_search.available_memory", lambda: 56 * 2000)
     path = rp.sweep(lines, max_step=2.0)
     assert path.step.tolist() == [0.0, 1.0]
     assert path.n_swaps.tolist() == [0, 44_850]

@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import rocpath as rp
-from rocpath.auc_statistics.influence import auc_with_influence
+from rocpath.evaluation.influence import auc_with_influence
 
 HEAD = ("set", "n_train", "n_test", "model", "test_auc", "gain", "error", "seconds")
 N_TO_TUNE = 10_000

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 import rocpath._core as _core
-from rocpath.arguments import Floats, refuse_masked
+from rocpath.validation import Floats, check_masked
 
 Matrix: TypeAlias = Any  # array, or CSR matrix, of float32 or float64
 
@@ -93,7 +93,7 @@ class Columns:
 
 def as_matrix(name: str, X: Matrix) -> Matrix:
     """Return a finite array or CSR matrix of float32 or float64, or raise."""
-    refuse_masked(name, X)
+    check_masked(name, X)
     matrix: Matrix = X.tocsr() if sparse.issparse(X) else np.asarray(X)
     if matrix.ndim != 2:
         raise ValueError(f"{name} must be two-dimensional, got an array of shape {matrix.shape}.")

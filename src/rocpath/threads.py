@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import rocpath._core as _core
-from rocpath.arguments import whole_number
+from rocpath.validation import whole_number
 
 
 @contextmanager

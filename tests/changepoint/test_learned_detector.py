@@ -8,7 +8,7 @@ from sklearn.model_selection import GroupKFold, cross_val_score
 import rocpath as rp
 from rocpath import changepoint as cp
 from rocpath.changepoint.saved_detector import SavedDetector
-from rocpath.model_file import model_bytes
+from rocpath.files.models import model_bytes
 
 
 def noisy_steps(n, seed):

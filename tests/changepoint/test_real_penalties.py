@@ -10,7 +10,7 @@ import pytest
 
 import rocpath as rp
 from rocpath import changepoint as cp
-from rocpath.descent import fewest_errors_constant
+from rocpath.search.descent import fewest_errors_constant
 
 READER = Path(__file__).parents[2] / "benchmarks" / "penalty_sets.py"
 

@@ -9,7 +9,7 @@ import pytest
 import skops.io
 
 from rocpath.cli import main
-from rocpath.table_files import reading
+from rocpath.files import tables
 from tests.cli.command_tables import fails, labeled_table, long_tables, read, write
 
 
@@ -120,7 +120,7 @@ def test_a_panic_on_damaged_parquet_is_reported_in_one_line(tmp_path, capfd):
         raise pl.exceptions.PanicException("range end index out of range")
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(reading._BINARY, ".parquet", ("Parquet", panic))
+        patch.setitem(tables._BINARY, ".parquet", ("Parquet", panic))
         assert main(["fit", table, "--label", "y"]) == 2
     err = capfd.readouterr().err
     assert err == f"rocpath: {table!r} is not readable Parquet: it is damaged.\n"

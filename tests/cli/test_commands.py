@@ -16,7 +16,7 @@ import skops.io
 from sklearn.metrics import roc_auc_score
 
 from rocpath.cli import main
-from rocpath.table_files.reading import read_table
+from rocpath.files.tables import read_table
 from tests.cli.command_tables import fails, labeled_table, long_tables, read, write
 
 CALL = "import sys; from rocpath.cli import main; sys.exit(main())"
@@ -340,7 +340,7 @@ def test_a_warning_is_shown_in_one_line_without_code(tmp_path, capsys):
     argv = ["path", table, "--label", "y", "--predictions", "at", "--direction", "d"]
     with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
         warnings.simplefilter("always")
-        patch.setattr("rocpath.pages.step_view.step_view", warn)
+        patch.setattr("rocpath.search.step_view.step_view", warn)
         assert main(argv) == 2
     assert capsys.readouterr().err == ("rocpath: note: raise max_iter\nrocpath: enough\n")
 

@@ -11,7 +11,7 @@ pytest.importorskip("distributed")
 
 from rocpath.cli import main, many_files  # noqa: E402
 from rocpath.cli.options import Source  # noqa: E402
-from rocpath.model_file import read_saved  # noqa: E402
+from rocpath.files.models import read_saved  # noqa: E402
 from rocpath.tables.model import TableModel  # noqa: E402
 
 

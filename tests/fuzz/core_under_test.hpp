@@ -3,11 +3,11 @@
 // thresholds whose products would underflow are scaled up by a power of two.
 #pragma once
 
-#include <aum_path.hpp>
-#include <best_auc.hpp>
-#include <best_aum.hpp>
-#include <roc.hpp>
-#include <whole_numbers.hpp>
+#include <auc/best_auc.hpp>
+#include <aum/aum_path.hpp>
+#include <aum/best_aum.hpp>
+#include <numerics/integer_units.hpp>
+#include <roc/roc.hpp>
 
 #include "problem.hpp"
 

@@ -1,8 +1,8 @@
 // Print hashes of the bits of the core's results, one per line. Every platform must print the same
 // lines. The program needs only the standard library, so it compiles wherever the core does.
 #include <bit>
+#include <changepoint/segment_models.hpp>
 #include <cstdio>
-#include <segment_models.hpp>
 
 #include "core_under_test.hpp"
 #include "families.hpp"

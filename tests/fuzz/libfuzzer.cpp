@@ -3,9 +3,9 @@
 //
 // Only properties that need no expected values are checked: order of steps, finite numbers, bounds.
 #include <array>
+#include <changepoint/segment_models.hpp>
 #include <cstdio>
 #include <cstring>
-#include <segment_models.hpp>
 
 #include "core_under_test.hpp"
 

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import numpy as np
 
 import rocpath as rp
-from rocpath.auc_statistics.score_summary import summarize_scores
-from rocpath.auc_statistics.threshold_targets import NO_TARGETS
+from rocpath.evaluation.score_summary import summarize_scores
+from rocpath.evaluation.threshold_targets import NO_TARGETS
 from rocpath.tables.columns import ColumnAudit
 from rocpath.tables.comparison import CrossValidatedScores, compare_models
 from rocpath.tables.fit import TableFit

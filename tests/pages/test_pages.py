@@ -11,7 +11,7 @@ import rocpath as rp
 from rocpath.pages import page
 from rocpath.pages.explorer import explorer_html
 from rocpath.pages.report import fit_report_html
-from rocpath.pages.step_view import drawn_curve
+from rocpath.search.step_view import drawn_curve
 from tests.pages.report_fits import simulated_fit
 
 BP = rp.ErrorBreakpoints.from_labels([0, 0, 1, 1])

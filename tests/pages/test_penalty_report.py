@@ -9,7 +9,7 @@ import pytest
 import rocpath as rp
 from rocpath import changepoint as cp
 from rocpath.changepoint.labels import label_outcomes
-from rocpath.model_comparison import ModelComparison, ModelScore
+from rocpath.model_selection.comparison import ModelComparison, ModelScore
 from rocpath.pages.penalty_report import (
     PenaltyReport,
     RegularizationPath,

@@ -5,10 +5,10 @@ import pytest
 from scipy.stats import binom
 
 import rocpath as rp
-from rocpath.auc_statistics.threshold_targets import NO_TARGETS, ThresholdTargets
+from rocpath.evaluation.threshold_targets import NO_TARGETS, ThresholdTargets
 from rocpath.pages.explorer import explorer_html
 from rocpath.pages.report import fit_report_html
-from rocpath.pages.step_view import step_view
+from rocpath.search.step_view import step_view
 from tests.pages.browsing import find, wait_until
 from tests.pages.report_fits import HOSTILE, simulated_fit, simulated_scores
 

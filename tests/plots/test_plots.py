@@ -10,7 +10,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 import rocpath as rp
 from rocpath import changepoint as cp
-from rocpath.pages.step_view import line_sample, step_view
+from rocpath.search.step_view import line_sample, step_view
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")

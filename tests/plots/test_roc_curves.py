@@ -7,9 +7,9 @@ from scipy.stats import binomtest
 
 import rocpath as rp
 from rocpath import plots
-from rocpath.auc_statistics.labeled_sample import group_codes
-from rocpath.auc_statistics.operating_points import RankedRows
-from rocpath.auc_statistics.roc_bands import roc_band, threshold_grid
+from rocpath.evaluation.operating_points import RankedRows
+from rocpath.evaluation.roc_bands import roc_band, threshold_grid
+from rocpath.sample import group_codes
 
 mpl.use("Agg")
 

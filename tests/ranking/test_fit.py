@@ -11,7 +11,7 @@ from scipy.stats import norm
 from sklearn.linear_model import LogisticRegression
 
 import rocpath as rp
-from rocpath.auc_statistics.influence import auc_with_influence
+from rocpath.evaluation.influence import auc_with_influence
 from rocpath.matrices import Columns, copied_rows, equal_rows
 from rocpath.ranking.auc_ascent import maximize_smoothed_auc, smoothed_auc
 from rocpath.ranking.convex_problem import ConvexProblem, clipping

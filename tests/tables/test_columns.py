@@ -10,7 +10,7 @@ import pytest
 
 from rocpath.cli import main
 from rocpath.cli.early_checks import parsed_types
-from rocpath.table_files.reading import read_table
+from rocpath.files.tables import read_table
 from rocpath.tables.columns import feature_columns
 from rocpath.tables.labels import binary_label
 from rocpath.tables.text_formats import read_format

@@ -13,8 +13,8 @@ from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 import rocpath as rp
-from rocpath import model_file
 from rocpath.cli import main
+from rocpath.files import models
 from tests.cli.command_tables import fails, labeled_table
 
 
@@ -143,7 +143,7 @@ def test_files_with_too_large_an_unpacked_size_are_rejected(tmp_path, monkeypatc
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("schema.json", b" " * 5_000_000)
     assert file.stat().st_size < 10_000
-    monkeypatch.setattr(model_file, "LARGEST_MODEL", 4 * 2**20)
+    monkeypatch.setattr(models, "LARGEST_MODEL", 4 * 2**20)
     with pytest.raises(ValueError, match="would unpack to 5 MiB, more than the 4 MiB"):
         rp.load_model(file)
 

@@ -9,10 +9,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 
-from rocpath.arguments import Floats, describe, finite_vector, nonnegative_number, whole_number
 from rocpath.changepoint.error_functions import PenaltyErrors, penalty_errors
 from rocpath.changepoint.labels import Labels, label_errors
 from rocpath.changepoint.segmentation_results import Segmentation, model_selection
+from rocpath.validation import Floats, describe, finite_vector, nonnegative_number, whole_number
 
 Changes = NDArray[np.int64]
 

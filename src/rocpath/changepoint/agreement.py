@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rocpath.arguments import refuse_any, whole_number, whole_numbers
+from rocpath.validation import check_none, whole_number, whole_numbers
 
 
 def covering(changes: ArrayLike, annotations: ArrayLike | Sequence[ArrayLike], *, n: int) -> float:
@@ -113,7 +113,7 @@ def _annotators(annotations: Any, n: int) -> list[NDArray[np.int64]]:
 def _checked(name: str, changes: ArrayLike, n: int) -> NDArray[np.int64]:
     place = np.unique(whole_numbers(name, np.asarray(changes)))
     is_bad = (place < 1) | (place > n - 1)
-    refuse_any(is_bad, f"{name} must be from 1 to n - 1 = {n - 1}", place)
+    check_none(is_bad, f"{name} must be from 1 to n - 1 = {n - 1}", place)
     return place
 
 

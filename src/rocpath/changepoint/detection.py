@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rocpath.arguments import Floats
 from rocpath.changepoint.observations import checked_sequences, noise_scaled, one_for_each
 from rocpath.changepoint.penalty_default import default_penalty
 from rocpath.changepoint.search import Constraint, SegmentCost
 from rocpath.changepoint.segmentation import segment_penalty
 from rocpath.changepoint.segmentation_results import Segmentation
+from rocpath.validation import Floats
 
 _EXTRAPOLATION = 0.5  # tolerated distance from the training range, relative to its width
 _MAX_DENSITY = 0.1  # changes per observation above which the penalty is suspect

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from rocpath.arguments import Floats
 from rocpath.changepoint.error_functions import target_interval
 from rocpath.changepoint.features import FEATURE_NAMES
 from rocpath.changepoint.labels import label_outcomes
@@ -21,6 +20,7 @@ from rocpath.pages.penalty_report import (
     ReportedSequence,
     penalty_report_html,
 )
+from rocpath.validation import Floats
 
 
 def detector_report(

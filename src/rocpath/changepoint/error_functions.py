@@ -7,24 +7,24 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rocpath.arguments import (
-    Floats,
-    check_count,
-    describe,
-    finite_vector,
-    read_only,
-    refuse_any,
-    same_length,
-    set_fields,
-    whole_number,
-    whole_numbers,
-)
-from rocpath.breakpoints import Denominator, ErrorBreakpoints
 from rocpath.changepoint.labels import LabelErrors, Labels, label_errors
 from rocpath.changepoint.observations import possible_changes
 from rocpath.changepoint.search import Constraint, SegmentCost, check_label_kinds
 from rocpath.changepoint.segmentation import segment
 from rocpath.changepoint.segmentation_results import ModelSelection
+from rocpath.search.breakpoints import Denominator, ErrorBreakpoints
+from rocpath.validation import (
+    Floats,
+    check_count,
+    check_none,
+    describe,
+    finite_vector,
+    read_only,
+    same_length,
+    set_fields,
+    whole_number,
+    whole_numbers,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,8 +60,8 @@ class PenaltyErrors:
         same_length(min_penalty=penalty, fp=fp, fn=fn)
         if penalty.size == 0 or penalty[0] != 0 or not (np.diff(penalty) > 0).all():
             raise ValueError(f"min_penalty must increase from 0, got {describe(penalty.tolist())}.")
-        refuse_any(fp < 0, "fp must be non-negative", fp)
-        refuse_any(fn < 0, "fn must be non-negative", fn)
+        check_none(fp < 0, "fp must be non-negative", fp)
+        check_none(fn < 0, "fn must be non-negative", fn)
         # Models with the same errors are equivalent for learning.
         is_new = np.append(True, (np.diff(fp) != 0) | (np.diff(fn) != 0))
         set_fields(

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rocpath.arguments import Floats, read_only
 from rocpath.changepoint.observations import observed
 from rocpath.changepoint.search import check_observations
+from rocpath.validation import Floats, read_only
 
 _QUANTILES = (0, 25, 50, 75, 100)
 _STATISTICS = (*(f"quantile_{q}" for q in _QUANTILES), "mean", "variance")

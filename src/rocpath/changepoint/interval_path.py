@@ -11,8 +11,8 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 import rocpath._core as _core
-from rocpath.arguments import Floats, read_only, refuse_masked
 from rocpath.matrices import Columns
+from rocpath.validation import Floats, check_masked, read_only
 
 
 class IntervalPath(NamedTuple):
@@ -196,7 +196,7 @@ class LogPenaltyModel(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _checked(self, X: Any, *, reset: bool) -> Floats:
         """Validate features, which may be infinite or NaN."""
-        refuse_masked("X", X)
+        check_masked("X", X)
         checked: Floats = validate_data(
             self, X, ensure_all_finite=False, dtype=np.float64, reset=reset
         )

@@ -9,17 +9,17 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import column_or_1d, validate_data
 
-from rocpath.arguments import (
-    Floats,
-    describe,
-    nonnegative_number,
-    refuse_masked,
-    share_between,
-    whole_number,
-)
 from rocpath.changepoint.error_functions import PenaltyErrors, target_interval
 from rocpath.changepoint.interval_path import LogPenaltyModel, interval_losses, interval_models
 from rocpath.changepoint.penalty_candidates import choose_candidate, group_splits
+from rocpath.validation import (
+    Floats,
+    check_masked,
+    describe,
+    nonnegative_number,
+    share_between,
+    whole_number,
+)
 
 # Tolerance of the paths that are fitted in cross-validation. On three data sets of peaks,
 # 1e-6 took 1.6, 8 and 12 times as long, and the same alpha was chosen.
@@ -122,7 +122,7 @@ class IntervalRegression(LogPenaltyModel):
         if y is None:
             # This raises the error that scikit-learn's estimator checks expect.
             validate_data(self, X, y)
-        refuse_masked("y", y)
+        check_masked("y", y)
         X = self._checked(X, reset=True)
         interval = target_intervals(y, len(X))
         self._check_parameters()

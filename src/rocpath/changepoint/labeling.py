@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rocpath.arguments import Floats, whole_number
 from rocpath.changepoint.labels import kind_of
 from rocpath.changepoint.observations import (
     checked_sequences,
@@ -19,6 +18,7 @@ from rocpath.changepoint.penalty_default import default_penalty
 from rocpath.changepoint.search import Constraint, SegmentCost
 from rocpath.changepoint.segmentation import segment, segment_penalty
 from rocpath.pages.labeling import TITLE, PageModel, PageSequence, labeling_html
+from rocpath.validation import Floats, whole_number
 
 
 def labeling_page(

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rocpath.arguments import (
+from rocpath.changepoint.segmentation_results import Segmentations
+from rocpath.validation import (
     Floats,
     check_count,
     check_increase,
@@ -20,7 +21,6 @@ from rocpath.arguments import (
     whole_number,
     whole_numbers,
 )
-from rocpath.changepoint.segmentation_results import Segmentations
 
 
 class _Kind(NamedTuple):

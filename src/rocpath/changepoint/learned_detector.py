@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from rocpath.arguments import Floats, one_of
 from rocpath.changepoint.adapters import detector_errors, detector_segmentation
 from rocpath.changepoint.detection import detect_changes, warn_of_unusual
 from rocpath.changepoint.error_functions import can_be_learned, errors_by_penalty
@@ -34,7 +33,8 @@ from rocpath.changepoint.training_sequences import (
     training_sequences,
 )
 from rocpath.changepoint.worth import ChangeWorth, changes_worth
-from rocpath.model_comparison import ModelComparison
+from rocpath.model_selection.comparison import ModelComparison
+from rocpath.validation import Floats, one_of
 
 _OptionalArrays = Sequence[ArrayLike | None] | None  # one entry per sequence
 
@@ -290,7 +290,7 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
         metadata : dict, optional
             Strings and numbers to save with the model, such as names of columns.
         """
-        from rocpath.model_file import save_model
+        from rocpath.files.models import save_model
 
         check_is_fitted(self)
         save_model(path, SavedDetector.from_detector(self, metadata or {}))

@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rocpath.arguments import (
+from rocpath.validation import (
     check_count,
+    check_masked,
+    check_none,
     describe,
     finite_number,
     finite_vector,
     read_only,
-    refuse_any,
-    refuse_masked,
 )
 
 _BLOCK_SIZES = (1, 2, 4)
@@ -31,7 +31,7 @@ _SMALLEST_VARIANCE = 1e-6
 
 def observations(name: str, values: ArrayLike) -> NDArray[np.float64]:
     """Return observations as float64, with NaN for missing values, or raise."""
-    refuse_masked(name, values)
+    check_masked(name, values)
     given = np.asanyarray(values)
     is_table = given.ndim == 2 and given.dtype.kind in "buif"
     has_missing = given.ndim == 1 and given.dtype.kind == "f" and bool(np.isnan(given).any())
@@ -102,7 +102,7 @@ def observed(
         index = np.flatnonzero(is_used)
         x, weights = x[index], None if weights is None else np.asanyarray(weights)[index]
     weight = np.ones(len(x)) if weights is None else finite_vector("weights", weights)
-    refuse_any(weight <= 0, "weights must be positive", weight)
+    check_none(weight <= 0, "weights must be positive", weight)
     return x, weight, index
 
 

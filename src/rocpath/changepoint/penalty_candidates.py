@@ -9,9 +9,9 @@ from sklearn.model_selection import GroupKFold, KFold
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length
 
-from rocpath.arguments import Floats, read_only
 from rocpath.changepoint.error_functions import PenaltyErrors, target_interval
 from rocpath.changepoint.interval_path import LinearModels, best_interval_constant, interval_models
+from rocpath.validation import Floats, read_only
 
 Split: TypeAlias = tuple[NDArray[np.intp], NDArray[np.intp]]
 

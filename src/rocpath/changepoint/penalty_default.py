@@ -6,7 +6,6 @@ from typing import Any, NamedTuple, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rocpath.arguments import one_of
 from rocpath.changepoint.observations import ROBUST, difference_variance, observed, variance
 from rocpath.changepoint.search import (
     CheckedSequence,
@@ -16,6 +15,7 @@ from rocpath.changepoint.search import (
     fit,
     search,
 )
+from rocpath.validation import one_of
 
 _MIN_OBSERVATIONS = 20  # needed to estimate the autocorrelation of the residuals
 _STEP = 1.25  # largest factor by which one step increases the penalty

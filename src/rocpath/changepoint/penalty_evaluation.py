@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 from sklearn.base import clone
 
-from rocpath.arguments import Floats
 from rocpath.changepoint.error_functions import (
     PenaltyErrors,
     can_be_learned,
@@ -19,8 +18,9 @@ from rocpath.changepoint.error_functions import (
 )
 from rocpath.changepoint.interval_regression import IntervalRegression
 from rocpath.changepoint.penalty_candidates import group_splits
-from rocpath.model_comparison import ModelComparison, ModelScore
-from rocpath.roc import ROCCurve, inside_interval, roc_curve
+from rocpath.model_selection.comparison import ModelComparison, ModelScore
+from rocpath.search.roc import ROCCurve, inside_interval, roc_curve
+from rocpath.validation import Floats
 
 CONSTANT, LOG_N = "constant penalty", "log n"
 DEFAULT, INTERVAL = "default penalty, no labels", "interval regression"

@@ -7,7 +7,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from rocpath.arguments import Floats, nonnegative_number, one_of, share_between, whole_number
 from rocpath.changepoint.error_functions import (
     PenaltyErrors,
     can_be_learned,
@@ -25,9 +24,10 @@ from rocpath.changepoint.penalty_candidates import (
     group_splits,
     with_intercepts,
 )
-from rocpath.linear_model import minimize_aum
-from rocpath.roc import auc
-from rocpath.step_choice import STEP_CHOICES, StepChoice
+from rocpath.search.linear_model import minimize_aum
+from rocpath.search.roc import auc
+from rocpath.search.step_choice import STEP_CHOICES, StepChoice
+from rocpath.validation import Floats, nonnegative_number, one_of, share_between, whole_number
 
 # Number of standard errors by which a simpler model may be worse than the best. On five
 # data sets and subsets of them, label errors with 0, 0.5 and 1 did not differ

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 import rocpath._core as _core
-from rocpath.arguments import one_of, read_only, refuse_any
 from rocpath.changepoint.labels import KINDS, Labels, sequence_places
 from rocpath.changepoint.observations import (
     ROBUST,
@@ -17,6 +16,7 @@ from rocpath.changepoint.observations import (
     robust_threshold,
     variance_floor,
 )
+from rocpath.validation import check_none, one_of, read_only
 
 SegmentCost = Literal[
     "normal", "poisson", "exponential", "binomial", "variance", "biweight", "huber", "mean_variance"
@@ -220,7 +220,7 @@ def check_observations(name: str, x: NDArray[np.float64], cost: SegmentCost) -> 
     _refuse_huge(name, x)
     least, most, rule = value_limits(cost)
     if x.min() < least or x.max() > most:
-        refuse_any((x < least) | (x > most), f"{name} {rule}", x)
+        check_none((x < least) | (x > most), f"{name} {rule}", x)
 
 
 def value_limits(cost: str) -> tuple[float, float, str]:
@@ -246,7 +246,7 @@ def _refuse_huge(name: str, values: NDArray[np.float64]) -> None:
     rows = values.reshape(len(values), -1)
     worst = rows[np.arange(len(rows)), np.argmax(~(np.abs(rows) <= LARGEST_OBSERVATION), axis=1)]
     rule = f"{name} must be finite and at most {LARGEST_OBSERVATION:g} in absolute value"
-    refuse_any(~(np.abs(worst) <= LARGEST_OBSERVATION), rule, worst)
+    check_none(~(np.abs(worst) <= LARGEST_OBSERVATION), rule, worst)
 
 
 def label_rules(labels: Labels | None, place: NDArray[np.float64] | None) -> LabelRules:

@@ -7,7 +7,6 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rocpath.arguments import available_memory, nonnegative_number, one_of, read_only, whole_number
 from rocpath.changepoint.labels import Labels
 from rocpath.changepoint.search import (
     CheckedSequence,
@@ -18,6 +17,8 @@ from rocpath.changepoint.search import (
     search,
 )
 from rocpath.changepoint.segmentation_results import Segmentation, Segmentations
+from rocpath.memory import available_memory
+from rocpath.validation import nonnegative_number, one_of, read_only, whole_number
 
 # Bytes per change in the search and its results (77 to 79 were measured with 1,000 and
 # 2,000 changes), and per cost function of a segment that is not yet of minimum length.

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rocpath.arguments import (
+from rocpath.validation import (
+    check_none,
     describe,
     finite_vector,
     read_only,
-    refuse_any,
     same_length,
     whole_numbers,
 )
@@ -174,7 +174,7 @@ def model_selection(cost: ArrayLike, n_changes: ArrayLike | None = None) -> Mode
         raise ValueError("cost must have at least one entry, got none.")
     changes = whole_numbers("n_changes", np.arange(costs.size) if n_changes is None else n_changes)
     same_length(cost=costs, n_changes=changes)
-    refuse_any(changes < 0, "n_changes must not be negative", changes)
+    check_none(changes < 0, "n_changes must not be negative", changes)
     order = np.argsort(changes, kind="stable")
     is_repeated = changes[order][1:] == changes[order][:-1]
     if is_repeated.any():

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rocpath.arguments import Floats, describe
 from rocpath.changepoint.features import sequence_features
 from rocpath.changepoint.labels import Labels
 from rocpath.changepoint.observations import checked_sequences, noise_scaled, one_for_each
 from rocpath.changepoint.penalty_default import noise_variance
+from rocpath.validation import Floats, describe
 
 # Maximum length of a sequence after its runs are expanded to compute features (0.8 GB).
 _MAX_EXPANDED = 10**8

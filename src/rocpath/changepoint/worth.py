@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rocpath.arguments import check_count, read_only, whole_number
 from rocpath.changepoint.observations import (
     checked_sequences,
     noise_scaled,
@@ -18,6 +17,7 @@ from rocpath.changepoint.observations import (
 from rocpath.changepoint.search import Constraint, SegmentCost, checked_sequence, fit
 from rocpath.changepoint.segmentation import segment
 from rocpath.changepoint.segmentation_results import Segmentation, Segmentations
+from rocpath.validation import check_count, read_only, whole_number
 
 _MAX_WORK = 2 * 10**7  # number of changes times length; takes about ten seconds
 

@@ -156,7 +156,7 @@ def predict(
     from rocpath.changepoint.saved_detector import SavedDetector
     from rocpath.cli.files import write_table
     from rocpath.cli.sequence_files import open_sequences
-    from rocpath.model_file import read_saved
+    from rocpath.files.models import read_saved
 
     detector = read_saved(model, SavedDetector).detector()
     table = open_sequences(sequences, detector.cost, saved=detector.metadata_)

@@ -113,7 +113,7 @@ def predict(
     early_checks.check_exists(model)
     early_checks.check_columns_exist(table, {"id": [id_column]})
     from rocpath.cli.many_files import predict_files
-    from rocpath.model_file import read_saved
+    from rocpath.files.models import read_saved
     from rocpath.tables.model import TableModel
 
     known = read_saved(model, TableModel)
@@ -147,7 +147,7 @@ def evaluate(
     early_checks.check_columns_exist(table, {role: [name] for role, name in roles.items()})
     from rocpath.cli.many_files import evaluate_tables
     from rocpath.cli.table_output import show_evaluation
-    from rocpath.model_file import read_saved
+    from rocpath.files.models import read_saved
     from rocpath.tables.model import TableModel
 
     known = read_saved(model, TableModel)
@@ -187,8 +187,8 @@ def compare(
         early_checks.check_file(out, force=force)
     names = options.split_names(scores)
     early_checks.check_columns_exist(table, {"label": [label], "--scores": names, "group": [group]})
-    from rocpath.auc_statistics.many_curves import compare_aucs
     from rocpath.cli import score_tables
+    from rocpath.evaluation.many_curves import compare_aucs
 
     known = score_tables.read_scores(table, label, positive, names, group)
     given: dict[str, Any] = {"groups": known.groups, "positive": known.label.positive}

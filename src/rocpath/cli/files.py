@@ -15,8 +15,8 @@ from typing import Any
 import polars as pl
 
 from rocpath.cli.early_checks import STANDARD_STREAM, check_file, check_folder
-from rocpath.table_files import reading
-from rocpath.table_files.csv_text import first_line, inert_csv
+from rocpath.files import tables
+from rocpath.files.csv_text import first_line, inert_csv
 
 
 def opened(source: str) -> Any:
@@ -28,13 +28,13 @@ def write_table(table: pl.DataFrame, target: str, *, force: bool) -> None:
     """Write a table in the format of its extension, or as CSV to standard output."""
     check_file(target, force=force, is_table=True)
     extension = ".csv" if target == STANDARD_STREAM else Path(target).suffix.lower()
-    if extension in reading.PARQUET:
+    if extension in tables.PARQUET:
         # Encoded in memory first: on a full disk, Polars does not raise an OSError.
         content = io.BytesIO()
         table.write_parquet(content)
         _write_file(target, content.getvalue(), force=force)
     else:
-        separator = reading.SEPARATORS[extension]
+        separator = tables.SEPARATORS[extension]
         write_text(inert_csv(table, separator), target, force=force)
 
 

@@ -9,13 +9,13 @@ from typing import Any
 
 import polars as pl
 
-from rocpath.arguments import available_memory
-from rocpath.auc_statistics.threshold_targets import ThresholdTargets
 from rocpath.cli.early_checks import STANDARD_STREAM, check_file, check_folder, file_names, is_many
 from rocpath.cli.files import opened, write_table
 from rocpath.cli.options import Source, Targets
 from rocpath.cli.terminal import say
-from rocpath.table_files.reading import read_table
+from rocpath.evaluation.threshold_targets import ThresholdTargets
+from rocpath.files.tables import read_table
+from rocpath.memory import available_memory
 from rocpath.tables.classifier import TableClassifier
 from rocpath.tables.columns import column, concatenate
 from rocpath.tables.evaluation import TableEvaluation

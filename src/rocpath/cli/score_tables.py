@@ -9,10 +9,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from rocpath.auc_statistics.many_curves import AUCComparisons
 from rocpath.cli.early_checks import shown_name
 from rocpath.cli.many_files import read_tables
 from rocpath.cli.terminal import say
+from rocpath.evaluation.many_curves import AUCComparisons
 from rocpath.pages.evaluation import significant_differences
 from rocpath.tables.columns import column, numbers_of
 from rocpath.tables.labels import BinaryLabel, binary_label

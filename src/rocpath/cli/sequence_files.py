@@ -12,10 +12,10 @@ from rocpath.changepoint import ChangeWorth, LearnedDetector, Segmentation
 from rocpath.cli.changepoint_options import LabelFile, Segmenting, Sequences
 from rocpath.cli.files import opened
 from rocpath.cli.terminal import say
+from rocpath.files.csv_text import inert_csv
 from rocpath.sequence_tables.labels import LabelTable, read_labels
 from rocpath.sequence_tables.sequence_table import SequenceTable, SkippedSequence
 from rocpath.sequence_tables.sequences import read_sequences
-from rocpath.table_files.csv_text import inert_csv
 
 _MAX_NAMED = 10  # skipped sequences named in warnings
 

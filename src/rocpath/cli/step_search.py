@@ -1,14 +1,14 @@
 """The command ``path``: find the best steps along a line of predictions."""
 
-from rocpath.breakpoints import ErrorBreakpoints
 from rocpath.cli.early_checks import shown_name
 from rocpath.cli.files import write_text
 from rocpath.cli.many_files import read_tables
 from rocpath.cli.score_tables import read_scores
 from rocpath.cli.terminal import say, show_table
-from rocpath.lines import Lines
-from rocpath.model_file import read_saved
-from rocpath.pages import step_view
+from rocpath.files.models import read_saved
+from rocpath.search import step_view
+from rocpath.search.breakpoints import ErrorBreakpoints
+from rocpath.search.lines import Lines
 from rocpath.tables.model import TableModel
 
 

@@ -44,7 +44,7 @@ def show_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]])
     A table that is wider than the terminal is shown as one line per value.
     """
     # Imported here, so that --help is fast.
-    from rocpath.auc_statistics.results import text_table
+    from rocpath.evaluation.results import text_table
 
     head, *cells = [[_printable(cell) for cell in row] for row in (header, *rows)]
     lines = [_printable(title), *text_table(head, cells).splitlines()]

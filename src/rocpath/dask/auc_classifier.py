@@ -14,7 +14,6 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from rocpath.arguments import group_numbers, refuse_one_class
 from rocpath.dask.partitions import (
     Partition,
     PartitionedRows,
@@ -26,6 +25,7 @@ from rocpath.dask.passes import Passes, ReturnInvalid
 from rocpath.dask.progress import progress_line
 from rocpath.dask.subsampling import refine, subsample
 from rocpath.ranking import AUCClassifier as LocalClassifier
+from rocpath.sample import check_several_classes, row_groups
 
 
 class AUCClassifier(LocalClassifier):
@@ -127,9 +127,9 @@ class AUCClassifier(LocalClassifier):
         with progress_line(is_shown=self.verbose) as show, Passes(self.client, show) as passes:
             rows = PartitionedRows.read(passes, "X", X, **columns)
             check_classification_targets(rows.classes)
-            refuse_one_class(rows.classes)
+            check_several_classes(rows.classes)
             sample = subsample(rows, int(seed))
-            group = group_numbers(sample.groups, sample.y.size)
+            group = row_groups(sample.groups, sample.y.size)
             class_weight = self._class_factors(rows) * rows.class_weights
             show("fitting a subsample")
             searched = self._search(sample.X, rows.classes, sample.y, sample.weight, group)

@@ -1,6 +1,6 @@
 """Descent on AUM for partitioned rows, with the same steps as in memory.
 
-The loop is that of :mod:`rocpath.descent`. Predictions stay on the workers and take 8
+The loop is that of :mod:`rocpath.search.descent`. Predictions stay on the workers and take 8
 bytes per row; the client keeps only those of a sample of rows. A search uses the sample
 to find a range that probably contains the solution. It then requests from each partition
 the few thresholds inside this range, and sums over the others.
@@ -18,15 +18,15 @@ from distributed import Client
 from numpy.typing import ArrayLike, NDArray
 
 import rocpath._core as _core
-from rocpath.arguments import finite_number, nonnegative_number, one_of, whole_number
 from rocpath.dask.partitions import Partition, PartitionedRows
 from rocpath.dask.passes import Passes
 from rocpath.dask.scores import Buckets, PartitionedScores
 from rocpath.dask.weights import Jumps, Vector, WeightUnits, common_units, label_jumps
-from rocpath.descent import Descent, State, descend
-from rocpath.linear_model import LinearPredictor, checked_initial
 from rocpath.matrices import add_pairs, pair_sums, row_products
-from rocpath.step_choice import ChosenStep, Quadratic
+from rocpath.search.descent import Descent, State, descend
+from rocpath.search.linear_model import LinearPredictor, checked_initial
+from rocpath.search.step_choice import ChosenStep, Quadratic
+from rocpath.validation import finite_number, nonnegative_number, one_of, whole_number
 
 # Threshold at which FP reaches FN, and the counts of both before and after it.
 Level = tuple[float, NDArray[np.int64]]

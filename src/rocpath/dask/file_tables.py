@@ -15,19 +15,15 @@ import polars as pl
 from distributed import Client
 from sklearn.pipeline import Pipeline
 
-from rocpath.auc_statistics.operating_points import OperatingPoint
-from rocpath.auc_statistics.results import AUCInterval
-from rocpath.auc_statistics.threshold_targets import (
-    NO_TARGETS,
-    ThresholdTargets,
-    points_for_targets,
-)
 from rocpath.dask.auc_classifier import AUCClassifier
 from rocpath.dask.intervals import auc_interval
 from rocpath.dask.passes import Passes, ReturnInvalid
 from rocpath.dask.progress import progress_line
 from rocpath.dask.thresholds import choose_threshold
-from rocpath.table_files.reading import read_table
+from rocpath.evaluation.operating_points import OperatingPoint
+from rocpath.evaluation.results import AUCInterval
+from rocpath.evaluation.threshold_targets import NO_TARGETS, ThresholdTargets, points_for_targets
+from rocpath.files.tables import read_table
 from rocpath.tables.classifier import TableClassifier
 from rocpath.tables.columns import column, concatenate, numbers_of, text_of
 from rocpath.tables.dependence import count_known_rows

@@ -17,15 +17,15 @@ import numpy as np
 from distributed import Client
 from numpy.typing import NDArray
 
-from rocpath.arguments import nonnegative_number, rate_up_to_one, share_between
-from rocpath.auc_statistics.curves import ScoreCurve
-from rocpath.auc_statistics.differences import checked_margin, compared
-from rocpath.auc_statistics.groups import GroupSums, pairs_within_groups
-from rocpath.auc_statistics.influence import ScoreBlocks, block_components, place_rows
-from rocpath.auc_statistics.results import AUCComparison, AUCInterval
 from rocpath.dask.partitions import Partition
 from rocpath.dask.passes import Passes
 from rocpath.dask.scores import Buckets, GroupedRows, PartitionedScores, ScoreBins
+from rocpath.evaluation.curves import ScoreCurve
+from rocpath.evaluation.differences import checked_margin, compared
+from rocpath.evaluation.groups import GroupSums, pairs_within_groups
+from rocpath.evaluation.influence import ScoreBlocks, block_components, place_rows
+from rocpath.evaluation.results import AUCComparison, AUCInterval
+from rocpath.validation import nonnegative_number, rate_up_to_one, share_between
 
 _N_BINS = 2**14  # number of bins before frequent scores get separate bins
 _N_BINS_OF_BOUNDS = (2**10, 2**14, 2**17)  # tried in turn until the tolerance is met
@@ -208,10 +208,10 @@ class _Deviation(NamedTuple):
 
 
 class _Sample(NamedTuple):
-    """Partitioned rows, with the interface of `LabeledSample`."""
+    """Partitioned rows, with the interface of `Sample`."""
 
     scores: PartitionedScores
-    groups: GroupedRows | None
+    unit: GroupedRows | None
 
     @property
     def counts(self) -> dict[str, int | None]:
@@ -220,7 +220,7 @@ class _Sample(NamedTuple):
         return {
             "n_positives": n_positives,
             "n_negatives": self.scores.n_rows - n_positives,
-            "n_groups": None if self.groups is None else self.groups.n_groups,
+            "n_groups": None if self.unit is None else self.unit.n_groups,
         }
 
     def squared_influences(self, deviation: _Deviation) -> list[float]:
@@ -267,7 +267,7 @@ class _PartitionedCurve(ScoreCurve):
         """Sums of the components, and of correctly ordered pairs, within each group."""
         sample: Any = self.sample
         passes, given = sample.scores.passes, {"deviation": self.deviation, "name": self.name}
-        found = passes.run("summing groups", _group_sums, sample.groups.tasks, **given)
+        found = passes.run("summing groups", _group_sums, sample.unit.tasks, **given)
         *sums, concordant = np.concatenate(found, axis=1)
         return GroupSums(np.array(sums[:2]), np.array(sums[2:])), concordant
 

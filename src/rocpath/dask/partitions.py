@@ -14,9 +14,10 @@ from dask.delayed import delayed
 from numpy.typing import NDArray
 from scipy import sparse
 
-from rocpath.arguments import check_two_classes, is_missing, refuse_masked, refuse_rounded
 from rocpath.dask.passes import Passes, ReturnInvalid
 from rocpath.matrices import Matrix
+from rocpath.sample import check_two_classes, is_missing
+from rocpath.validation import check_exact, check_masked
 
 _MAX_CLASSES = 1000  # more distinct labels indicate a numeric target
 _SUFFIX = " of rocpath"  # avoids clashes of temporary columns with the user's columns
@@ -174,7 +175,7 @@ def _partition(name: str, number: int, others: list[str], X: Any, *columns: Any)
         X = X.iloc[:, 0] if name == "scores" else X
     block, found = as_block(name, X), {}
     for other, given in zip(others, columns, strict=True):
-        refuse_masked(other, given)
+        check_masked(other, given)
         if other in ("sample_weight", "other_scores"):
             given = as_block(other, given).astype(np.float64, copy=False)
         column = found[other] = np.asarray(given).reshape(-1)
@@ -288,7 +289,7 @@ def _blocks(rows: Any) -> list[Any]:
 
 def as_block(name: str, X: Any) -> Matrix:
     """Convert a block of rows to an array or CSR matrix of float32 or float64."""
-    refuse_masked(name, X)
+    check_masked(name, X)
     if hasattr(X, "to_numpy"):
         X = _from_pandas(name, X)
     block = X.tocsr() if sparse.issparse(X) else np.asarray(X)
@@ -299,7 +300,7 @@ def as_block(name: str, X: Any) -> Matrix:
         return block
     numbers = block.astype(np.float64)
     if block.ndim == 1 and block.dtype in (np.int64, np.uint64):
-        refuse_rounded(name, block, numbers)
+        check_exact(name, block, numbers)
     return numbers
 
 

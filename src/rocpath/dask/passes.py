@@ -18,8 +18,8 @@ from dask.delayed import delayed
 from dask.utils import parse_timedelta
 from distributed import CancelledError, Client, KilledWorker, default_client, futures_of
 
-from rocpath.arguments import available_memory
 from rocpath.dask.progress import write_nothing
+from rocpath.memory import available_memory
 
 _MIN_FAN_IN = 16  # minimum number of results that a task combines
 _MIN_PAUSE, _MAX_PAUSE = 0.001, 0.1  # seconds between two checks of pending tasks

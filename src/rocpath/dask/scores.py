@@ -20,12 +20,12 @@ from numpy.typing import NDArray
 from pandas.util import hash_array  # type: ignore[import-untyped]
 
 import rocpath._core as _core
-from rocpath.auc_statistics.influence import components_of_positives
 from rocpath.dask.partitions import Partition, PartitionedRows
 from rocpath.dask.passes import Passes
 from rocpath.dask.weights import Jumps, Vector, WeightUnits, common_units, label_jumps
-from rocpath.descent import widest_best_interval
+from rocpath.evaluation.influence import components_of_positives
 from rocpath.matrices import row_products
+from rocpath.search.descent import widest_best_interval
 
 _MIN_SAMPLES, _SAMPLES_PER_BIN = 2**18, 16  # numbers of scores over all partitions
 _ROWS_PER_BUCKET = 2**22  # 36 MB if all scores differ

@@ -6,13 +6,13 @@ import numpy as np
 from distributed import Client
 from numpy.typing import NDArray
 
-from rocpath.arguments import share_between
-from rocpath.auc_statistics.operating_points import OperatingPoint, RankedRows, Unit
-from rocpath.auc_statistics.thresholds import check_targets, choose_operating_point
 from rocpath.dask.partitions import Partition
 from rocpath.dask.passes import Passes
 from rocpath.dask.scores import GroupedRows, PartitionedScores, ScoreBins
 from rocpath.dask.weights import ClassUnit, WeightUnits
+from rocpath.evaluation.operating_points import OperatingPoint, RankedRows, Unit
+from rocpath.evaluation.thresholds import check_targets, choose_operating_point
+from rocpath.validation import share_between
 
 _N_BINS = 2**14  # bins near the threshold are then split into single scores
 

@@ -1,7 +1,7 @@
 """Labels and weights of rows as integer multiples of a unit that all partitions share.
 
 Sums over rows are therefore exact and do not depend on the partitioning. The unit is
-determined first, by the same rule as in memory (:class:`rocpath.breakpoints.Jumps`).
+determined first, by the same rule as in memory (:class:`rocpath.search.breakpoints.Jumps`).
 """
 
 from math import fsum, gcd

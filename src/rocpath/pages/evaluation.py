@@ -7,17 +7,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rocpath.arguments import share_between
-from rocpath.auc_statistics.calibration import calibration_bins
-from rocpath.auc_statistics.intervals import auc_interval
-from rocpath.auc_statistics.labeled_sample import LabeledSample
-from rocpath.auc_statistics.many_curves import AUCComparisons, compare_aucs
-from rocpath.auc_statistics.operating_points import RankedRows
-from rocpath.auc_statistics.other_metrics import average_precision_interval
-from rocpath.auc_statistics.results import p_text, percent
-from rocpath.auc_statistics.roc_bands import roc_band, threshold_grid
+from rocpath.evaluation.calibration import calibration_bins
+from rocpath.evaluation.intervals import auc_interval
+from rocpath.evaluation.many_curves import AUCComparisons, compare_aucs
+from rocpath.evaluation.operating_points import RankedRows
+from rocpath.evaluation.other_metrics import average_precision_interval
+from rocpath.evaluation.results import p_text, percent
+from rocpath.evaluation.roc_bands import roc_band, threshold_grid
 from rocpath.pages.page import page_html
-from rocpath.pages.step_view import drawn_curve
+from rocpath.sample import Sample
+from rocpath.search.step_view import drawn_curve
+from rocpath.validation import share_between
 
 _LEVEL = 0.05  # significance level for Holm-adjusted p-values
 
@@ -68,7 +68,7 @@ def evaluation_report(
     'evaluation.html'
     """
     confidence = share_between("confidence", confidence)
-    sample = LabeledSample.of(y, None, positive, groups)
+    sample = Sample.from_labels(y, groups=groups, positive=positive)
     columns = {name: sample.scores(name, score) for name, score in scores.items()}
     if not columns:
         raise ValueError("scores must have at least one entry, got an empty dict.")
@@ -99,7 +99,7 @@ def evaluation_report(
     return target
 
 
-def _facts(sample: LabeledSample, classes: list[str]) -> dict[str, str]:
+def _facts(sample: Sample, classes: list[str]) -> dict[str, str]:
     """Return the numbers of rows and groups, by name."""
     counts = {
         "Rows": sample.is_positive.size,
@@ -111,7 +111,7 @@ def _facts(sample: LabeledSample, classes: list[str]) -> dict[str, str]:
 
 
 def _intervals(
-    sample: LabeledSample, name: str, score: NDArray[np.float64], given: dict[str, Any]
+    sample: Sample, name: str, score: NDArray[np.float64], given: dict[str, Any]
 ) -> dict[str, Any]:
     """Return the AUC and the average precision of a score, with intervals."""
     area = auc_interval(sample.is_positive, score, **given)
@@ -134,17 +134,17 @@ def significant_differences(comparison: AUCComparisons, metric: str = "AUC") -> 
 
 
 def _chart(
-    sample: LabeledSample, name: str, score: NDArray[np.float64], confidence: float
+    sample: Sample, name: str, score: NDArray[np.float64], confidence: float
 ) -> dict[str, Any]:
     """Return the chart data of one score."""
     rows = RankedRows.of(sample.is_positive, score)
     curve = drawn_curve(name, rows.fp / rows.n_negative, rows.tp / rows.n_positive)
-    band = roc_band(sample.is_positive, score, confidence, groups=sample.groups)
+    band = roc_band(sample.is_positive, score, confidence, groups=sample.unit)
     index = threshold_grid(rows)
     is_probability = bool(score.min() >= 0 and score.max() <= 1)
     bins = []
     if is_probability:
-        bins = calibration_bins(sample.is_positive, score, confidence, sample.groups)
+        bins = calibration_bins(sample.is_positive, score, confidence, sample.unit)
     return {
         **curve,
         "band": band._asdict(),

@@ -1,9 +1,9 @@
 """Render a page for exploring a line search with a slider for the step."""
 
-from rocpath.arguments import whole_number
-from rocpath.lines import Lines
 from rocpath.pages.page import page_html
-from rocpath.pages.step_view import line_sample, step_view
+from rocpath.search.lines import Lines
+from rocpath.search.step_view import line_sample, step_view
+from rocpath.validation import whole_number
 
 _COLUMNS = ("intercept", "slope", "fp_diff", "fn_diff")
 

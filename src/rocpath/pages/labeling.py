@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rocpath.arguments import check_increase, describe, finite_vector
 from rocpath.pages.label_colors import KIND_COLORS
 from rocpath.pages.page import page_html
+from rocpath.validation import check_increase, describe, finite_vector
 
 TITLE = "Label changes"
 # The order matters: each script adds to an object that the following ones use.

@@ -10,7 +10,7 @@ import numpy as np
 
 from rocpath.pages.label_colors import KIND_COLORS
 from rocpath.pages.page import page_html
-from rocpath.pages.step_view import drawn_curve, extremes
+from rocpath.search.step_view import drawn_curve, extremes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rocpath.changepoint import Labels, PenaltyErrors
-    from rocpath.model_comparison import ModelComparison
-    from rocpath.roc import ROCCurve
+    from rocpath.model_selection.comparison import ModelComparison
+    from rocpath.search.roc import ROCCurve
 
 _MAX_POINTS = 2_000_000  # drawn for all sequences together
 _MIN_BINS, _MAX_BINS = 50, 500  # per sequence, with up to four points each

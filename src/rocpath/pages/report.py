@@ -8,10 +8,10 @@ from scipy.special import expit
 from sklearn.metrics import roc_curve
 
 from rocpath.pages.page import page_html
-from rocpath.pages.step_view import drawn_curve
+from rocpath.search.step_view import drawn_curve
 
 if TYPE_CHECKING:
-    from rocpath.auc_statistics.score_summary import ScoreSummary
+    from rocpath.evaluation.score_summary import ScoreSummary
     from rocpath.tables.fit import TableFit
 
 _LONGEST_NAME = 40  # characters in a legend

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rocpath.arguments import Floats
+from rocpath.validation import Floats
 
 # The palette of Okabe and Ito, which is suitable for color-blind readers.
 BLACK, GRAY = "#000000", "#767676"

@@ -9,7 +9,7 @@ from rocpath import changepoint as cp
 from rocpath.changepoint.search import Constraint, SegmentCost
 from rocpath.pages.label_colors import KIND_COLORS
 from rocpath.plots import canvas
-from rocpath.roc import inside_interval
+from rocpath.search.roc import inside_interval
 
 _MARGIN = 1.5  # range of log penalties drawn beyond the first and last jumps
 

@@ -7,11 +7,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rocpath.breakpoints import ErrorBreakpoints
-from rocpath.lines import Lines
-from rocpath.pages.step_view import StepView, line_sample, step_view
 from rocpath.plots import canvas
-from rocpath.search_results import BestStep, StepPath
+from rocpath.search.breakpoints import ErrorBreakpoints
+from rocpath.search.lines import Lines
+from rocpath.search.search_results import BestStep, StepPath
+from rocpath.search.step_view import StepView, line_sample, step_view
 
 _MAX_LINES = 500  # more lines would overlap
 

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rocpath.arguments import Floats, one_of
-from rocpath.auc_statistics.curves import ScoreCurve
-from rocpath.auc_statistics.labeled_sample import LabeledSample
-from rocpath.auc_statistics.operating_points import OperatingPoint, RankedRows
-from rocpath.auc_statistics.results import percent
-from rocpath.auc_statistics.roc_bands import ROCBand, roc_band
-from rocpath.breakpoints import ErrorBreakpoints
+from rocpath.evaluation.curves import ScoreCurve
+from rocpath.evaluation.operating_points import OperatingPoint, RankedRows
+from rocpath.evaluation.results import percent
+from rocpath.evaluation.roc_bands import ROCBand, roc_band
 from rocpath.plots import canvas
-from rocpath.roc import ROCCurve, curve_errors, roc_curve
+from rocpath.sample import Sample
+from rocpath.search.breakpoints import ErrorBreakpoints
+from rocpath.search.roc import ROCCurve, curve_errors, roc_curve
+from rocpath.validation import Floats, one_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -74,9 +74,9 @@ def plot_roc(
     >>> ax.lines[0].get_label()
     'model: AUC 0.889 (0.305 to 0.990)'
     """
-    sample = LabeledSample.of(y, None, positive, groups)
+    sample = Sample.from_labels(y, groups=groups, positive=positive)
     one_of("band", band, ("pointwise", "simultaneous", None))
-    if band == "simultaneous" and sample.groups is not None:
+    if band == "simultaneous" and sample.unit is not None:
         raise ValueError("band must be 'pointwise' or None with groups.")
     named = scores if isinstance(scores, Mapping) else {name or "": scores}
     (axes,) = canvas.axes_grid(ax, 1, 1, (5.2, 5.2))
@@ -90,7 +90,7 @@ def plot_roc(
         style = {"color": color, "ls": dashes, "label": f"{label}: {text}" if label else text}
         axes.plot(rows.fp / rows.n_negative, rows.tp / rows.n_positive, lw=1.8, **style)
         if band is not None:
-            options: Any = {"is_simultaneous": band == "simultaneous", "groups": sample.groups}
+            options: Any = {"is_simultaneous": band == "simultaneous", "groups": sample.unit}
             limits = roc_band(sample.is_positive, score, confidence, **options)
             _draw_band(axes, limits, color, alpha=0.16 if len(named) == 1 else 0.1)
     if operating_point is not None:

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize, sparse
 
-from rocpath.line_search import best_auc_step_along
 from rocpath.matrices import sums_over_rows, weighted_sums
 from rocpath.ranking.convex_problem import Vector
 from rocpath.ranking.cross_validation import Folds
 from rocpath.ranking.labeled_rows import LabeledRows
+from rocpath.search.line_search import best_auc_step_along
 
 # Tolerance of a search in standard errors of the AUC. With 1,200 to 3,200 rows, exact
 # searches took three times as long and gained only a hundredth of a standard error.

@@ -11,16 +11,6 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from rocpath.arguments import (
-    check_two_classes,
-    describe,
-    group_numbers,
-    one_of,
-    refuse_masked,
-    refuse_one_class,
-    region_border,
-    row_weights,
-)
 from rocpath.ranking.blend import fit_blend
 from rocpath.ranking.labeled_rows import LabeledRows, random_ranks
 from rocpath.ranking.members import (
@@ -31,6 +21,8 @@ from rocpath.ranking.members import (
     split_folds,
 )
 from rocpath.ranking.scores import LogOddsClassifier, class_labels, class_scores
+from rocpath.sample import check_several_classes, check_two_classes, row_groups, row_weights
+from rocpath.validation import check_masked, describe, one_of, region_border
 
 # A perfect model is not suspicious if all others have at least this AUC.
 _EASY = 0.99
@@ -157,7 +149,7 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, _BaseComposition):  # ty
         X = self._checked(X, is_fit=True)
         label, weight = self._set_classes(X, y, sample_weight)
         rng = check_random_state(self.random_state)
-        group, copies = group_numbers(groups, len(label)), copied_frame_rows(X)
+        group, copies = (row_groups(groups, len(label)), copied_frame_rows(X))
         folds, fold = split_folds(self.cv, label, group, copies, rng)
         models = self.estimators or portfolio(X, random_state=rng.randint(2**31 - 1))
         known_weight = None if sample_weight is None else weight
@@ -210,7 +202,7 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, _BaseComposition):  # ty
         self.estimators_, self.excluded_ = [], {}
         rng = check_random_state(self.random_state)
         # Rows with equal scores are not treated as copies.
-        group, alone = group_numbers(groups, len(label)), np.arange(len(label))
+        group, alone = (row_groups(groups, len(label)), np.arange(len(label)))
         _, fold = split_folds(self.cv, label, group, alone, rng)
         group = alone if group is None else group
         return self._blend(self._member_scores(S), label, weight, group, fold, rng)
@@ -249,7 +241,7 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, _BaseComposition):  # ty
 
     def _checked(self, X: Any, *, is_fit: bool) -> Any:
         """Return checked features; a data frame is returned unchanged."""
-        refuse_masked("X", X)
+        check_masked("X", X)
         if hasattr(X, "columns"):
             # Columns of a data frame may be of any type that the members accept.
             validate_data(self, X, reset=is_fit, skip_check_array=True)
@@ -267,7 +259,7 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, _BaseComposition):  # ty
         weight = row_weights(sample_weight, len(label))
         self.classes_: NDArray[Any] = np.unique(label)
         counted, n_rows = np.unique(label[weight > 0], return_counts=True)
-        refuse_one_class(counted)
+        check_several_classes(counted)
         missing = np.setdiff1d(self.classes_, counted[n_rows > 1])
         if missing.size:
             raise ValueError(

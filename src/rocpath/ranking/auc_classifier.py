@@ -10,20 +10,13 @@ from sklearn.utils import check_random_state, compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from rocpath.arguments import (
-    finite_vector,
-    group_numbers,
-    refuse_masked,
-    refuse_one_class,
-    region_border,
-    row_weights,
-    whole_number,
-)
 from rocpath.matrices import LinearModel, Matrix, weighted_sums
 from rocpath.ranking.auc_ascent import Ascent
 from rocpath.ranking.fit import Candidate, search_ranking
 from rocpath.ranking.labeled_rows import LabeledRows, random_ranks
 from rocpath.ranking.scores import LogOddsClassifier
+from rocpath.sample import check_several_classes, row_groups, row_weights
+from rocpath.validation import check_masked, finite_vector, region_border, whole_number
 
 _MAX_ENTRY = 1e307  # differences between larger entries might overflow
 _MIN_WIDTH = 0.001  # the grid then has 160,000 cells
@@ -143,8 +136,8 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         -------
         self
         """
-        refuse_masked("X", X)
-        refuse_masked("y", y)
+        check_masked("X", X)
+        check_masked("y", y)
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32])
         check_classification_targets(y)
         y = np.asarray(y)
@@ -154,14 +147,14 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
                 f"X must be at most {_MAX_ENTRY:g} in absolute value, got {largest:g}: divide "
                 "its column by a constant."
             )
-        weight, group = row_weights(sample_weight, y.size), group_numbers(groups, y.size)
+        weight, group = row_weights(sample_weight, y.size), row_groups(groups, y.size)
         is_counted = weight > 0
         # Rows with weight 0 are dropped, because they would affect quantiles and folds.
         if not is_counted.all():
             X, y, weight = X[is_counted], y[is_counted], weight[is_counted]
             group = None if group is None else group[is_counted]
         classes, index = np.unique(y, return_inverse=True)
-        refuse_one_class(classes)
+        check_several_classes(classes)
         # Class weights affect only the log-odds; rankings do not depend on them.
         class_weight = self._factors(classes, y) * np.bincount(index, weight)
         rankings = []
@@ -209,7 +202,7 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
     def decision_function(self, X: Matrix) -> NDArray[np.float64]:
         """Predict log-odds of the second class, or of each class against the rest."""
         check_is_fitted(self)
-        refuse_masked("X", X)
+        check_masked("X", X)
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
         scores = [
             weighted_sums(X, coef) + intercept

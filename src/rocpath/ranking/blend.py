@@ -18,7 +18,7 @@ from rocpath.ranking.auc_ascent import coordinate_pass
 from rocpath.ranking.convex_problem import ConvexProblem, quasi_newton
 from rocpath.ranking.cross_validation import Folds, log_odds
 from rocpath.ranking.labeled_rows import LabeledRows
-from rocpath.roc import auc
+from rocpath.search.roc import auc
 
 # L2 penalties of stacking, each 1/C of scikit-learn's LogisticRegression, and the one
 # from which the ascent starts: it was the best single candidate on 32 tables.

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from rocpath.auc_statistics.influence import auc_with_influence
-from rocpath.breakpoints import ErrorBreakpoints
+from rocpath.evaluation.influence import auc_with_influence
 from rocpath.matrices import Columns, LinearModel, Matrix, weighted_sums
 from rocpath.ranking.convex_problem import MAX_COLUMNS_FOR_NEWTON, Vector
+from rocpath.search.breakpoints import ErrorBreakpoints
 
 
 def random_ranks(is_positive: NDArray[np.bool_], rng: np.random.RandomState) -> NDArray[np.intp]:

@@ -18,11 +18,11 @@ from sklearn.preprocessing import SplineTransformer, StandardScaler
 from sklearn.svm import SVC
 from sklearn.utils.validation import has_fit_parameter
 
-from rocpath.arguments import whole_number
 from rocpath.matrices import copied_rows, equal_rows
 from rocpath.ranking.auc_classifier import AUCClassifier
 from rocpath.ranking.cross_validation import stratified_folds
 from rocpath.ranking.scores import class_scores, score_columns, score_method
+from rocpath.validation import whole_number
 
 Splits: TypeAlias = Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]]
 Scored: TypeAlias = tuple[Any, NDArray[np.float64]]

@@ -5,8 +5,8 @@ from typing import Any
 from numpy.typing import ArrayLike
 from sklearn.metrics import make_scorer
 
-from rocpath.breakpoints import ErrorBreakpoints
-from rocpath.roc import auc
+from rocpath.search.breakpoints import ErrorBreakpoints
+from rocpath.search.roc import auc
 
 
 def partial_auc_score(

@@ -11,7 +11,8 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from rocpath.arguments import is_missing, refuse_any, refuse_masked
+from rocpath.sample import is_missing
+from rocpath.validation import check_masked, check_none
 
 PROBABILITY_FIRST = ("predict_proba", "decision_function")
 MARGIN_FIRST = ("decision_function", "predict_proba")
@@ -19,10 +20,10 @@ MARGIN_FIRST = ("decision_function", "predict_proba")
 
 def class_labels(y: ArrayLike) -> NDArray[Any]:
     """Return class labels as a vector, or raise an error if they are invalid."""
-    refuse_masked("y", y)
+    check_masked("y", y)
     label: NDArray[Any] = column_or_1d(y, warn=True)
     if label.dtype.kind == "O":
-        refuse_any(is_missing(label), "y must not have missing values", label)
+        check_none(is_missing(label), "y must not have missing values", label)
     assert_all_finite(label, input_name="y")
     check_classification_targets(label)
     return label

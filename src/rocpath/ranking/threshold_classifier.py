@@ -18,10 +18,8 @@ from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import _check_method_params, check_is_fitted, indexable
 
-from rocpath.arguments import refuse_masked, share_between
-from rocpath.auc_statistics.labeled_sample import LabeledSample
-from rocpath.auc_statistics.operating_points import OperatingPoint
-from rocpath.auc_statistics.thresholds import check_targets, checked_sample, choose_threshold
+from rocpath.evaluation.operating_points import OperatingPoint
+from rocpath.evaluation.thresholds import check_targets, checked_sample, choose_threshold
 from rocpath.matrices import Matrix
 from rocpath.ranking.scores import (
     MARGIN_FIRST,
@@ -30,6 +28,8 @@ from rocpath.ranking.scores import (
     score_columns,
     score_method,
 )
+from rocpath.sample import Sample
+from rocpath.validation import check_masked, share_between
 
 _TARGETS = ("max_fpr", "min_tpr", "min_precision", "top", "cost")
 
@@ -147,7 +147,7 @@ class ThresholdClassifier(FixedThresholdClassifier):  # type: ignore[misc]
         if self.confidence is not None:
             share_between("confidence", self.confidence)
         share_between("calibration_size", self.calibration_size)
-        refuse_masked("X", X)
+        check_masked("X", X)
         X, label, together = indexable(X, class_labels(y), groups)
         classes, weight = np.unique(label), params.get("sample_weight")
         if classes.size != 2:
@@ -156,7 +156,7 @@ class ThresholdClassifier(FixedThresholdClassifier):  # type: ignore[misc]
                 "Only binary classification is supported: y must have two classes, got "
                 f"{'one class' if classes.size == 1 else classes.size}."
             )
-        sample = LabeledSample.of(label, weight, groups=together)
+        sample = Sample.from_labels(label, sample_weight=weight, groups=together)
         checked_sample(sample, targets, self.confidence)
         rows, score = self._held_out(X, label, together, params)
         given = {"sample_weight": weight, "groups": together}

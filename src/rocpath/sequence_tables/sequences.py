@@ -10,7 +10,6 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from rocpath.arguments import one_of
 from rocpath.changepoint.search import SegmentCost, value_limits
 from rocpath.sequence_tables.positions import parsed_positions
 from rocpath.sequence_tables.sequence_table import (
@@ -23,6 +22,7 @@ from rocpath.sequence_tables.sequence_table import (
 from rocpath.sequence_tables.source_rows import Source, as_rows, genome_column
 from rocpath.tables.column_names import listed
 from rocpath.tables.columns import LARGEST_NUMBER, cast_numbers, text_of
+from rocpath.validation import one_of
 
 # Common column names of each role, in order of preference. Columns of other roles have the
 # name of the role.

@@ -6,7 +6,7 @@ from typing import Any, BinaryIO
 import numpy as np
 import polars as pl
 
-from rocpath.table_files.reading import read_table
+from rocpath.files.tables import read_table
 from rocpath.tables.frames import as_table
 
 Source = str | os.PathLike[str] | BinaryIO | Any

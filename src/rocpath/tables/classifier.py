@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from rocpath.arguments import one_of, whole_number
-from rocpath.auc_statistics.threshold_targets import ThresholdTargets
-from rocpath.model_comparison import ModelComparison
-from rocpath.model_file import save_model
+from rocpath.evaluation.threshold_targets import ThresholdTargets
+from rocpath.files.models import save_model
+from rocpath.model_selection.comparison import ModelComparison
 from rocpath.pages.report import fit_report_html
 from rocpath.ranking.scores import LogOddsClassifier
 from rocpath.tables import preparation
@@ -26,6 +25,7 @@ from rocpath.tables.labels import known_label
 from rocpath.tables.model import TableModel
 from rocpath.tables.rankers import CANDIDATES, ModelChoice
 from rocpath.tables.summaries import headline, result_files
+from rocpath.validation import one_of, whole_number
 
 
 class TableClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]

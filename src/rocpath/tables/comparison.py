@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from rocpath.auc_statistics.influence import auc_with_influence
-from rocpath.auc_statistics.intervals import auc_interval
-from rocpath.model_comparison import ModelComparison, ModelScore, simplest_model
+from rocpath.evaluation.influence import auc_with_influence
+from rocpath.evaluation.intervals import auc_interval
+from rocpath.model_selection.comparison import ModelComparison, ModelScore, simplest_model
 from rocpath.tables.folds import RowDesign
 
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rocpath.auc_statistics.intervals import auc_interval
-from rocpath.auc_statistics.results import AUCInterval
-from rocpath.auc_statistics.threshold_targets import (
+from rocpath.evaluation.intervals import auc_interval
+from rocpath.evaluation.results import AUCInterval
+from rocpath.evaluation.threshold_targets import (
     NO_TARGETS,
     NamedPoint,
     ThresholdTargets,

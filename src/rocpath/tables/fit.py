@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 
-from rocpath.auc_statistics.operating_points import DEFAULT_CONFIDENCE
-from rocpath.auc_statistics.score_summary import ScoreSummary, summarize_scores
-from rocpath.auc_statistics.threshold_targets import ThresholdTargets, describe_target, target_point
-from rocpath.model_comparison import ModelComparison
+from rocpath.evaluation.operating_points import DEFAULT_CONFIDENCE
+from rocpath.evaluation.score_summary import ScoreSummary, summarize_scores
+from rocpath.evaluation.threshold_targets import ThresholdTargets, describe_target, target_point
+from rocpath.model_selection.comparison import ModelComparison
 from rocpath.tables import rankers
 from rocpath.tables.columns import ColumnAudit
 from rocpath.tables.comparison import CrossValidatedScores, compare_models

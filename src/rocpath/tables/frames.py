@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from rocpath.arguments import refuse_masked
+from rocpath.validation import check_masked
 
 
 def as_table(frame: Any) -> pl.DataFrame:
@@ -15,7 +15,7 @@ def as_table(frame: Any) -> pl.DataFrame:
         return frame
     if isinstance(frame, pl.LazyFrame):
         return frame.collect()
-    refuse_masked("X", frame)
+    check_masked("X", frame)
     if not (hasattr(frame, "columns") and hasattr(frame, "dtypes")):
         raise TypeError(
             "X must be a pandas or polars data frame with named columns, got "
@@ -34,7 +34,7 @@ def as_series(name: str, values: Any) -> pl.Series:
     """Convert one value per row to a polars series, whose own name takes precedence."""
     if isinstance(values, pl.Series):
         return values if values.name else values.alias(name)
-    refuse_masked(name, values)
+    check_masked(name, values)
     name = str(getattr(values, "name", None) or name)
     array = np.asarray(values)
     if array.ndim != 1:

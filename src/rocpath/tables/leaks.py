@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from rocpath.auc_statistics.influence import place_rows
+from rocpath.evaluation.influence import place_rows
 from rocpath.tables.columns import ColumnAudit, TableFeatures
 
 _SUSPICIOUS = 0.99  # minimum AUC of a column alone

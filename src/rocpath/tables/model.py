@@ -16,12 +16,12 @@ from sklearn.metrics import roc_auc_score
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from rocpath.breakpoints import ErrorBreakpoints
-from rocpath.lines import Lines
 from rocpath.matrices import Columns
 from rocpath.ranking import History
 from rocpath.ranking.auc_blender import AUCBlender
 from rocpath.ranking.auc_classifier import AUCClassifier
+from rocpath.search.breakpoints import ErrorBreakpoints
+from rocpath.search.lines import Lines
 from rocpath.tables.calibration import PlattScaling
 from rocpath.tables.columns import TableFeatures, column
 from rocpath.tables.dependence import distinctive_hashes

@@ -7,8 +7,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from rocpath.arguments import row_weights
-from rocpath.auc_statistics.labeled_sample import group_codes
+from rocpath.sample import group_codes, row_weights
 from rocpath.tables import dependence
 from rocpath.tables.columns import (
     ColumnAudit,

@@ -20,7 +20,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-from rocpath.auc_statistics.influence import place_rows
+from rocpath.evaluation.influence import place_rows
 from rocpath.matrices import Matrix
 from rocpath.ranking.auc_blender import AUCBlender
 from rocpath.ranking.auc_classifier import AUCClassifier

@@ -5,7 +5,7 @@ from typing import Any
 
 from rocpath.changepoint import LearnedDetector
 from rocpath.changepoint.saved_detector import SavedDetector
-from rocpath.model_file import read_saved
+from rocpath.files.models import read_saved
 from rocpath.tables.classifier import TableClassifier
 from rocpath.tables.model import TableModel
 

@@ -10,11 +10,11 @@ from typing import Any
 import polars as pl
 from sklearn.metrics import roc_auc_score
 
-from rocpath.auc_statistics.results import AUCInterval
-from rocpath.model_comparison import ModelComparison, ModelScore
-from rocpath.model_file import MODEL_FILE, model_bytes
+from rocpath.evaluation.results import AUCInterval
+from rocpath.files.csv_text import inert_csv
+from rocpath.files.models import MODEL_FILE, model_bytes
+from rocpath.model_selection.comparison import ModelComparison, ModelScore
 from rocpath.pages.report import fit_report_html
-from rocpath.table_files.csv_text import inert_csv
 from rocpath.tables.comparison import CrossValidatedScores, mean_auc
 from rocpath.tables.evaluation import TableEvaluation, point_dict
 from rocpath.tables.fit import TableFit

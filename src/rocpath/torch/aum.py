@@ -20,9 +20,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 import rocpath._core as _core
-from rocpath.arguments import LARGEST_VALUE, check_count, finite_number, share_between
-from rocpath.breakpoints import ErrorBreakpoints
-from rocpath.roc import aum, aum_gradient
+from rocpath.search.breakpoints import ErrorBreakpoints
+from rocpath.search.roc import aum, aum_gradient
 from rocpath.torch.batch import (
     Batch,
     LabelLoss,
@@ -35,6 +34,7 @@ from rocpath.torch.batch import (
     nan_unless_finite,
     single_thread,
 )
+from rocpath.validation import LARGEST_VALUE, check_count, finite_number, share_between
 
 _FEW_ROWS = 8192  # with more rows, a loop over labels is faster than sorting all at once
 

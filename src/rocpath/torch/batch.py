@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from rocpath.arguments import one_of
+from rocpath.validation import one_of
 
 Reduction = Literal["mean", "sum", "none"]
 

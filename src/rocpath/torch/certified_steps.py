@@ -20,13 +20,13 @@ from numpy.typing import ArrayLike, NDArray
 from torch import Tensor, nn
 
 import rocpath._core as _core
-from rocpath.arguments import nonnegative_number, one_of
-from rocpath.breakpoints import ErrorBreakpoints
-from rocpath.line_search import best_auc_step, best_aum_step, sweep
-from rocpath.lines import Lines
-from rocpath.roc import auc, aum
-from rocpath.search_results import BestStep, StepPath
+from rocpath.search.breakpoints import ErrorBreakpoints
+from rocpath.search.line_search import best_auc_step, best_aum_step, sweep
+from rocpath.search.lines import Lines
+from rocpath.search.roc import auc, aum
+from rocpath.search.search_results import BestStep, StepPath
 from rocpath.torch.moved_layer import Kinks, MovedLayer, RowLines, Vector
+from rocpath.validation import nonnegative_number, one_of
 
 _NARROW = 1e-6  # width of a window, relative to its end, below which ties are resolved
 

@@ -9,12 +9,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from rocpath.arguments import rate_up_to_one
-from rocpath.auc_statistics.intervals import auc_interval
-from rocpath.auc_statistics.results import AUCInterval
-from rocpath.breakpoints import ErrorBreakpoints
-from rocpath.roc import auc
+from rocpath.evaluation.intervals import auc_interval
+from rocpath.evaluation.results import AUCInterval
+from rocpath.search.breakpoints import ErrorBreakpoints
+from rocpath.search.roc import auc
 from rocpath.torch.batch import check_all, checked_batch, full_precision
+from rocpath.validation import rate_up_to_one
 
 try:
     from torchmetrics import Metric

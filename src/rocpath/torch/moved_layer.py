@@ -20,7 +20,8 @@ from numpy.typing import ArrayLike, NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
-from rocpath.arguments import check_count, positive_labels
+from rocpath.sample import positive_labels
+from rocpath.validation import check_count
 
 Vector = NDArray[np.float64]
 

@@ -22,7 +22,6 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from rocpath.arguments import finite_number, rate_up_to_one
 from rocpath.torch.batch import (
     Batch,
     LabelLoss,
@@ -32,6 +31,7 @@ from rocpath.torch.batch import (
     loss_of_labels,
     nan_unless_finite,
 )
+from rocpath.validation import finite_number, rate_up_to_one
 
 _FEW_ROWS = 256  # with more rows, a grid is faster than a sum over pairs
 _CELLS = 8192  # number of cells of the grid, which spans about 1,000 widths

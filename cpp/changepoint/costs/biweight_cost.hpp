@@ -1,0 +1,29 @@
+// The biweight cost: the squared distance to the center, but at most the squared threshold. The
+// cost of an outlier is bounded, so that a single outlier does not justify changes.
+#pragma once
+
+#include "changepoint/costs/robust_functions.hpp"
+
+namespace rocpath {
+
+struct BiweightCost {
+  static constexpr const char* name = "biweight";
+  static constexpr int power = 2;
+  static constexpr double least_x = -infinite_cost;
+  static constexpr double most_x = infinite_cost;
+  static constexpr bool is_shift_invariant = true;
+
+  static Quadratic below(double, double weight, double threshold) {
+    return {0.0, 0.0, weight * threshold * threshold};
+  }
+  static Quadratic near(double x, double weight, double) { return weighted_square(x, weight); }
+  static Quadratic above(double x, double weight, double threshold) {
+    return below(x, weight, threshold);
+  }
+  static double loss(double distance, double threshold) {
+    const double size = std::min(std::fabs(distance), threshold);
+    return size * size;
+  }
+};
+
+}  // namespace rocpath

@@ -1,0 +1,30 @@
+// The Huber cost: the squared distance to the center up to a threshold, and its tangent beyond it.
+// It is convex, and the cost of an outlier increases linearly with its distance.
+#pragma once
+
+#include "changepoint/costs/robust_functions.hpp"
+
+namespace rocpath {
+
+struct HuberCost {
+  static constexpr const char* name = "huber";
+  static constexpr int power = 2;
+  static constexpr double least_x = -infinite_cost;
+  static constexpr double most_x = infinite_cost;
+  static constexpr bool is_shift_invariant = true;
+
+  // The tangent is threshold * (2 * distance - threshold).
+  static Quadratic below(double x, double weight, double threshold) {
+    return {0.0, -2 * weight * threshold, weight * threshold * (2 * x - threshold)};
+  }
+  static Quadratic near(double x, double weight, double) { return weighted_square(x, weight); }
+  static Quadratic above(double x, double weight, double threshold) {
+    return {0.0, 2 * weight * threshold, -weight * threshold * (2 * x + threshold)};
+  }
+  static double loss(double distance, double threshold) {
+    const double size = std::fabs(distance);
+    return size <= threshold ? size * size : threshold * (2 * size - threshold);
+  }
+};
+
+}  // namespace rocpath

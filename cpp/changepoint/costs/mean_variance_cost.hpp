@@ -1,0 +1,26 @@
+// The cost of a segment with its own mean and variance: minus twice the normal log-likelihood
+// without its constants, weight * log(variance). If the mean square around the mean is below the
+// floor, the variance is the floor; the cost is then still a minimum over parameters, which pruning
+// requires.
+#pragma once
+
+#include "changepoint/costs/cost_pieces.hpp"
+
+namespace rocpath {
+
+struct MeanVarianceCost {
+  static constexpr const char* name = "mean_variance";
+  // A change of units adds a constant to the cost.
+  static constexpr int power = 0;
+  static constexpr double least_x = -infinite_cost;
+  static constexpr double most_x = infinite_cost;
+  static constexpr bool is_shift_invariant = true;
+
+  static double of_column(double weight, double square, double floor) {
+    const double variance = square / weight;
+    if (variance >= floor) return weight * std::log(variance);
+    return weight * std::log(floor) + square / floor - weight;
+  }
+};
+
+}  // namespace rocpath

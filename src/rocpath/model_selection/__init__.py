@@ -1,0 +1,1 @@
+"""Model selection: folds, comparisons of models, and calibration of scores."""

@@ -1,0 +1,1 @@
+"""The line searches: lines, areas, exact steps along a line, and descents."""
