@@ -103,10 +103,7 @@ def test_group_labels_of_any_type_are_encoded():
         ([1, 2], "groups must have one entry for each of the 6 rows, got 2"),
         ([7] * 6, "groups must have at least two different values, got only 7"),
         ([1, 1, 1, 2, 2, 2], "groups must include at least two groups with negative rows, got 1"),
-        (
-            [1, 2, None, 4, 4, 5],
-            "groups must not have missing values, got None at index 2",
-        ),
+        ([1, 2, None, 4, 4, 5], "groups must not have missing values, got None at index 2"),
         ([1, 2, np.nan, 4, 4, 5], "groups must not have missing values, got nan at"),
         ([[1]] * 6, "groups must be one-dimensional"),
     ],

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 import rocpath as rp
 from tests import oracle
-from tests.strategies import any_lines, changepoint_lines, label_lines
 from tests.search.test_reference import CASES
 from tests.search.test_reference import lines as case_lines
+from tests.strategies import any_lines, changepoint_lines, label_lines
 
 
 def rounding(path, step):

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import rocpath as rp
 from tests import oracle
-from tests.strategies import any_lines, tenth_lines
 from tests.search.test_best_steps import check_aum_path, check_best_aum, check_interval
+from tests.strategies import any_lines, tenth_lines
 
 INFINITY = float("inf")
 
