@@ -40,9 +40,9 @@ format: $(VENV)/installed
 	$(BIN)/clang-format -i $(CPP)
 
 bench: $(VENV)/installed
-	$(BIN)/python benchmarks/core_speed.py
-	$(BIN)/python benchmarks/search_speed.py
-	$(BIN)/python benchmarks/segmentation_speed.py
+	$(BIN)/python benchmarks/speed/core_speed.py
+	$(BIN)/python benchmarks/speed/search_speed.py
+	$(BIN)/python benchmarks/speed/segmentation_speed.py
 
 # The experiments of the paper, about half an hour, or a small version; both need ROCPATH_DATA.
 paper: $(VENV)/installed
@@ -132,13 +132,13 @@ wheel:
 		build/wheel/env/bin/python .ci/test_wheel.py $(WHEEL_TESTS)
 
 # Times of the last tagged release, if there is one, and of this commit, side by side; kept in
-# benchmarks/speed_history.csv.
+# benchmarks/speed/results/speed_history.csv.
 ASV_FROM ?= $(shell git describe --tags --abbrev=0 2>/dev/null)
 asv: $(VENV)/installed
 	$(BIN)/pip install --quiet asv virtualenv
 	$(BIN)/asv machine --yes
 	for commit in $(ASV_FROM) HEAD; do OMP_NUM_THREADS=1 $(BIN)/asv run -a processes=1 "$$commit^!" || exit 1; done
-	$(BIN)/python benchmarks/speed_history.py
+	$(BIN)/python benchmarks/speed/speed_history.py
 
 # The tests with the lowest versions that pyproject.toml allows. The newest pyparsing warns about
 # functions that the lowest matplotlib calls.

@@ -11,7 +11,7 @@ VARIANTS = ("linear", "quadratic", "first_min", "best_aum")
 def means(name, keys, column):
     """Return means of a column by the values of other columns."""
     values = defaultdict(list)
-    for row in read(f"paper/results/{name}"):
+    for row in read("paper", name):
         values[tuple(row[key] for key in keys)].append(float(row[column]))
     return {key: float(np.mean(value)) for key, value in values.items()}
 
@@ -126,7 +126,7 @@ def write_searches():
 
 def write_changepoints():
     """Write validation AUCs: on the paper's split, over all seeds, and published."""
-    results = read("paper/results/changepoints")
+    results = read("paper", "changepoints")
     rows = []
     for method in dict.fromkeys(row["method"] for row in results):
         mine = [row for row in results if row["method"] == method]
@@ -153,7 +153,7 @@ def write_changepoints():
 def write_ties():
     """Write how many paths and intervals are wrong."""
     counts = defaultdict(lambda: np.zeros(5, dtype=int))
-    for row in read("paper/results/ties"):
+    for row in read("paper", "ties"):
         aum, auc = int(row["wrong_aum"]), int(row["wrong_auc"])
         counts[row["set"], row["search"]] += [1, aum + auc > 0, int(row["stretches"]), aum, auc]
     rows = [
@@ -167,7 +167,7 @@ def write_ties():
 def write_collapse():
     """Write the norm of the weights, and AUC, before and after 100 steps."""
     path = defaultdict(list)
-    for row in read("paper/results/collapse"):
+    for row in read("paper", "collapse"):
         path[row["set"], row["start"], row["method"]].append(row)
     rows = []
     for (name, start, method), steps in path.items():
@@ -200,7 +200,7 @@ def write_collapse():
 def write_models():
     """Write AUCs on the official test sets."""
     rows = []
-    for row in read("paper/results/image_models"):
+    for row in read("paper", "image_models"):
         gain = f"{float(row['gain']):+.4f} ± {float(row['error']):.4f}"
         rows.append(
             [

@@ -8,8 +8,8 @@ from pathlib import Path
 HERE = Path(__file__).parent
 
 
-def read(name):
-    with (HERE.parent / "benchmarks" / f"{name}.csv").open() as file:
+def read(folder, name):
+    with (HERE.parent / "benchmarks" / folder / "results" / f"{name}.csv").open() as file:
         return list(csv.DictReader(file))
 
 
@@ -26,7 +26,7 @@ def seconds(value):
 
 def write_search_speed():
     time = defaultdict(dict)
-    for row in read("core_speed") + read("search_speed"):
+    for row in read("speed", "core_speed") + read("speed", "search_speed"):
         if not row["what"].startswith("np."):
             time[row["what"]][int(row["n"])] = float(row["seconds"])
     sizes = (1_000, 3_000, 10_000, 100_000, 1_000_000)
@@ -36,7 +36,7 @@ def write_search_speed():
 
 def write_segmentation_speed():
     time = defaultdict(dict)
-    for row in read("segmentation_speed"):
+    for row in read("speed", "segmentation_speed"):
         if row["max_changes"] == "20":
             what = row["what"], row["cost"], row["constraint"]
             time[what][int(row["n"])] = float(row["seconds"])
@@ -48,7 +48,7 @@ def write_segmentation_speed():
 
 def write_accuracy():
     auc = defaultdict(lambda: defaultdict(list))
-    for row in read("accuracy"):
+    for row in read("accuracy", "accuracy"):
         auc[row["set"]][row["model"]].append(float(row["auc"]))
     models = list(dict.fromkeys(model for one in auc.values() for model in one))
     rows = [
@@ -60,7 +60,7 @@ def write_accuracy():
 
 def write_penalties():
     errors, auc = defaultdict(dict), defaultdict(lambda: defaultdict(list))
-    for row in read("penalties"):
+    for row in read("accuracy", "penalties"):
         rule, name = row["rule"], row["set"]
         errors[rule][name] = errors[rule].get(name, 0) + int(row["label_errors"])
         auc[rule][name].append(float(row["test_auc"]))

@@ -10,6 +10,8 @@ import time
 import warnings
 from pathlib import Path
 
+from sklearn.exceptions import ConvergenceWarning
+
 import asymptotics
 import changepoints
 import collapse
@@ -17,7 +19,6 @@ import figures
 import image_models
 import scale
 import ties
-from sklearn.exceptions import ConvergenceWarning
 
 HERE = Path(__file__).parent
 REMEDY = (

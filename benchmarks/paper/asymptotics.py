@@ -9,9 +9,9 @@ import time
 from statistics import median
 
 import numpy as np
-from data import IMAGES, ORDINARY, sample, table
 
 import rocpath as rp
+from data import IMAGES, ORDINARY, sample, table
 
 SIZES = (100, 300, 1_000, 3_000, 10_000, 30_000, 60_000)
 # Largest n of each line search; beyond it, one descent takes minutes.

@@ -12,10 +12,10 @@ published values; "ours" uses the subtrain rows alone.
 import time
 
 import numpy as np
-from data import folder, read_csv
 from sklearn.model_selection import RepeatedKFold
 
 import rocpath as rp
+from data import folder, read_csv
 from rocpath.changepoint.interval_path import interval_losses, interval_path, largest_alpha
 
 HEAD = ("fold", "seed", "method", "validation_auc", "steps", "seconds", "published")

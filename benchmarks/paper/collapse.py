@@ -7,10 +7,10 @@ is recorded.
 """
 
 import numpy as np
-from data import IMAGES, images, ordinary_table, sample
 from sklearn.linear_model import LogisticRegression
 
 import rocpath as rp
+from data import IMAGES, images, ordinary_table, sample
 
 HEAD = ("set", "start", "method", "step", "norm", "aum", "auc", "test_auc")
 N_ROWS = 10_000

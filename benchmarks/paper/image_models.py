@@ -8,13 +8,13 @@ parameters. The descent is that of the paper, with steps to the smallest AUM.
 import time
 
 import numpy as np
-from data import IMAGES, images, sample
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import rocpath as rp
+from data import IMAGES, images, sample
 from rocpath.evaluation.influence import auc_with_influence
 
 HEAD = ("set", "n_train", "n_test", "model", "test_auc", "gain", "error", "seconds")

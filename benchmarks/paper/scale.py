@@ -1,9 +1,9 @@
 """Time the parts of one descent step, from ten thousand to ten million rows."""
 
 import numpy as np
-from asymptotics import median_seconds
 
 import rocpath as rp
+from asymptotics import median_seconds
 
 HEAD = ("n", "part", "seconds")
 

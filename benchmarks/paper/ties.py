@@ -14,9 +14,9 @@ from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
-from data import folder
 
 import rocpath as rp
+from data import folder
 
 HEAD = ("set", "seed", "weights", "search", "stretches", "wrong_aum", "wrong_auc")
 TABLES = ("BreastCancer", "Pima", "HouseVotes84")

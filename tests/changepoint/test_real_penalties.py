@@ -12,7 +12,7 @@ import rocpath as rp
 from rocpath import changepoint as cp
 from rocpath.search.descent import fewest_errors_constant
 
-READER = Path(__file__).parents[2] / "benchmarks" / "penalty_sets.py"
+READER = Path(__file__).parents[2] / "benchmarks" / "accuracy" / "penalty_sets.py"
 
 
 def loaded(name):

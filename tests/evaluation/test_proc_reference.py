@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks" / "accuracy"
 
 
 def test_all_common_quantities_equal_those_of_proc():
     script = runpy.run_path(str(BENCHMARKS / "proc_reference.py"))
-    with (BENCHMARKS / "proc_reference.csv").open() as file:
+    with (BENCHMARKS / "results" / "proc_reference.csv").open() as file:
         reference = {
             (int(one["sample"]), one["quantity"]): one["value"] for one in csv.DictReader(file)
         }

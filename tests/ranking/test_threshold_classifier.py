@@ -169,7 +169,8 @@ def test_groups_stay_on_one_side_of_the_split(rows):
 
 def test_the_guarantee_holds_for_a_tree_that_overfits():
     # With thresholds from cross-validated scores and a confidence of .95, the false positive
-    # rate of such trees exceeded max_fpr in 11% of 300 trials (benchmarks/guarantees.csv).
+    # rate of such trees exceeded max_fpr in 11% of 300 trials
+    # (benchmarks/coverage/results/guarantees.csv).
     rng = np.random.default_rng(0)
     new_X = rng.normal(size=(4000, 5))
     new_y = rng.random(4000) < 1 / (1 + np.exp(-new_X[:, 0] - new_X[:, 1]))

@@ -16,7 +16,7 @@ from rocpath.validation import Floats, read_only
 Split: TypeAlias = tuple[NDArray[np.intp], NDArray[np.intp]]
 
 # Tolerance of the optimality conditions, relative to the largest L1 weight. On five
-# data sets (benchmarks/constants.py), label errors were the same with 1e-4; with 0.01,
+# data sets (benchmarks/accuracy/constants.py), label errors were the same with 1e-4; with 0.01,
 # they differed on three. Higher accuracy is slow if columns are nearly collinear.
 _PATH_TOLERANCE = 1e-3
 # Errors are averaged over penalties from half to twice the predicted one, an interval of

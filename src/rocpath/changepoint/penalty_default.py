@@ -28,7 +28,7 @@ _CRITERION_MARGIN = 10.0  # smallest relevant difference, in units of log n
 # Segments of at most this total weight are treated as spikes if there are several and they
 # are a large share of all segments. Without this rule, a server metric that is 0 except in
 # bursts had 175 changes instead of 69, and the mean covering of sequences with t3 noise was
-# .84 instead of .86 (benchmarks/default_penalty.py).
+# .84 instead of .86 (benchmarks/accuracy/default_penalty.py).
 _SPIKE_WEIGHT = 2.0
 _FEWEST_SPIKES = 5
 _SPIKE_SHARE = 0.25

@@ -20,7 +20,7 @@ from scipy import special
 
 from rocpath.validation import Floats
 
-# Both values were chosen by simulation (benchmarks/interval_coverage.py): with fewer prior
+# Both values were chosen by simulation (benchmarks/coverage/interval_coverage.py): with fewer prior
 # rows or a normal quantile, coverage is too low with 20 positives; with more prior rows,
 # DeLong's variance has too little influence where the normal model is wrong.
 _PRIOR_ROWS = 5.0

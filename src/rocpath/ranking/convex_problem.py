@@ -33,7 +33,7 @@ _MAX_ITERATIONS = 30  # for one penalty; two to five iterations are usual
 # 4e-5.
 _TOLERANCE = 1e-4
 # Standard deviations from the mean at which columns are clipped, and the number of
-# distinct values up to which they are not clipped. On 54 tables (benchmarks/constants.py),
+# distinct values up to which they are not clipped. On 54 tables (benchmarks/accuracy/constants.py),
 # clipping at 1.5 or 3, or not clipping up to 3 or 30 values, changed AUC on new rows by
 # -.0002 to .0000, which is not significant.
 _CLIPPED_AT = 2.0

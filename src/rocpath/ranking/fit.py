@@ -30,7 +30,7 @@ from rocpath.ranking.initial_models import (
 from rocpath.ranking.labeled_rows import LabeledRows
 
 # Changes in AUC in the comments below are those on new rows of 54 tables
-# (benchmarks/constants.py).
+# (benchmarks/accuracy/constants.py).
 # Minimum number of rows of a class for cross-validation. With 7 to 20 positives, a
 # minimum of 20 decreased AUC by .0017 ± .0011; one of 5 increased it by .0013 ± .0018 and
 # took 1.5 times as long.

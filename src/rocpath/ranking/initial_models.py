@@ -44,12 +44,12 @@ _KINDS: tuple[tuple[Loss, bool, bool], ...] = (
     ("squared_hinge", True, False),
 )
 # Models on the common scale. On package descriptions of three sections
-# (benchmarks/text.py), all three kinds with seven penalties increased AUC by .0025 in
+# (benchmarks/accuracy/text.py), all three kinds with seven penalties increased AUC by .0025 in
 # twice the time, and omitting the penalty of .03 decreased it by .0007.
 _COMMON_KIND: tuple[Loss, bool, bool] = ("logistic", True, False)
 _COMMON_L2S = (30.0, 3.0, 0.3, 0.03)
 # Model for tables with too few rows to cross-validate. With 7 to 20 positives on 54 tables
-# (benchmarks/constants.py), an l2 of .001 increased AUC by .0005 ± .0010, and one of .1
+# (benchmarks/accuracy/constants.py), an l2 of .001 increased AUC by .0005 ± .0010, and one of .1
 # decreased it by .0016 ± .0012.
 DEFAULT_INITIAL_MODEL = InitialModel("logistic", is_balanced=True, is_clipped=False, l2=0.01)
 

@@ -232,7 +232,7 @@ class ThresholdClassifier(FixedThresholdClassifier):  # type: ignore[misc]
         if self.confidence is not None:
             # The error rates of the models of the folds differ from those of the final
             # model, so cross-validated scores cannot guarantee them
-            # (benchmarks/guarantees.py).
+            # (benchmarks/coverage/guarantees.py).
             kind = StratifiedShuffleSplit if groups is None else GroupShuffleSplit
             splitter = kind(1, test_size=self.calibration_size, random_state=self.random_state)
             if not isinstance(self.cv, int):

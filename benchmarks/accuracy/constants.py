@@ -30,7 +30,7 @@ from rocpath import AUCBlender, AUCClassifier, PenaltyRegressor
 from rocpath.changepoint import penalty_candidates
 from rocpath.ranking import auc_ascent, convex_problem, fit, initial_models
 
-HERE = Path(__file__).parent
+RESULTS = Path(__file__).parent / "results"
 MOST_ROWS = 2_000
 FEW_POSITIVES = (7, 12, 20)
 
@@ -189,7 +189,7 @@ def summarize(rows):
 def main():
     warnings.simplefilter("ignore")
     rows = []
-    with (HERE / "constants.csv").open("w", newline="") as file:
+    with (RESULTS / "constants.csv").open("w", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(("problem", "table", "constant", "value", "result", "seconds"))
         for source in (of_penalty, of_blend, of_linear):

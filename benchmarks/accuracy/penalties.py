@@ -20,7 +20,7 @@ from penalty_sets import SETS, load
 from rocpath import changepoint as cp
 from rocpath.search.descent import fewest_errors_constant
 
-HERE = Path(__file__).parent
+RESULTS = Path(__file__).parent / "results"
 FIELDS = ("set", "fold", "rule", "label_errors", "test_auc", "cpu_seconds")
 
 
@@ -115,7 +115,7 @@ def main():
         table_of_set(name, own)
         rows += own
     table_over_sets(rows)
-    with (HERE / "penalties.csv").open("w", newline="") as file:
+    with (RESULTS / "penalties.csv").open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(FIELDS)
         writer.writerows(rows)

@@ -1,7 +1,7 @@
 """Measure the time of AUC intervals and tests relative to sorting the scores.
 
 Prints the median time of five runs and its ratio to ``np.argsort`` of 10^6 numbers in
-the same process, and saves ``interval_speed.csv`` beside this script. Times are
+the same process, and saves ``interval_speed.csv`` in ``results``. Times are
 CPU times, which depend less on the load of the machine; all functions run on one
 core. Run with OPENBLAS_NUM_THREADS=1, because idle BLAS threads use CPU time.
 NumPy's default sort is about five times faster on processors with AVX-512 than without;
@@ -17,7 +17,7 @@ import numpy as np
 
 import rocpath as rp
 
-HERE = Path(__file__).parent
+RESULTS = Path(__file__).parent / "results"
 SORTS = ("np.argsort", "np.argsort, stable")
 
 
@@ -58,7 +58,7 @@ def main():
     print("| what | seconds | ratio to np.argsort | to the stable sort |\n|---|---|---|---|")
     for row in rows:
         print("| " + " | ".join(row) + " |")
-    with (HERE / "interval_speed.csv").open("w", newline="") as file:
+    with (RESULTS / "interval_speed.csv").open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(("what", "seconds", "ratio_to_argsort", "ratio_to_stable"))
         writer.writerows(rows)

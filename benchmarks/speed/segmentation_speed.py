@@ -1,9 +1,9 @@
 """Compare the speed of segmentation with ruptures and skchange, and across lengths.
 
-Prints tables and saves ``segmentation_speed.csv`` beside this script. Times are medians
+Prints tables and saves ``segmentation_speed.csv`` in ``results``. Times are medians
 of five runs in CPU seconds; searches that take minutes run once. If tables are named as
 arguments, only these are printed, and nothing is saved:
-``python benchmarks/segmentation_speed.py skchange labels long``.
+``python benchmarks/speed/segmentation_speed.py skchange labels long``.
 
 Install numba for a fair comparison: skchange compiles its searches with it.
 """
@@ -26,7 +26,7 @@ from rocpath import changepoint as cp
 
 # CPU time, because some searches run for minutes and other programs may use the machine.
 cpu_time = partial(median_time, clock=time.process_time)
-HERE = Path(__file__).parent
+RESULTS = Path(__file__).parent / "results"
 MAX_CHANGES = 20
 LENGTHS = (1_000, 10_000, 100_000)
 
@@ -240,7 +240,7 @@ def main():
     if sys.argv[1:]:
         return
     header = ("what", "n", "max_changes", "cost", "constraint", "seconds")
-    with (HERE / "segmentation_speed.csv").open("w", newline="") as file:
+    with (RESULTS / "segmentation_speed.csv").open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(header)
         writer.writerows((*row[:-1], f"{row[-1]:.6f}") for row in rows)

@@ -1,6 +1,6 @@
 """Time AUM, AUC and the sweep relative to sorting a million numbers.
 
-Prints a table and saves ``core_speed.csv`` beside this script. Times are medians, and
+Prints a table and saves ``core_speed.csv`` in ``results``. Times are medians, and
 A is the time of ``np.argsort`` on 10^6 random float64 numbers in the same run. The
 column ``bar`` contains upper limits on the ratio to A.
 """
@@ -14,7 +14,7 @@ import numpy as np
 
 import rocpath as rp
 
-HERE = Path(__file__).parent
+RESULTS = Path(__file__).parent / "results"
 
 
 def median_time(function, repeats=5, clock=time.perf_counter):
@@ -73,7 +73,7 @@ def main():
     one_sort, _ = median_time(lambda: np.argsort(numbers), 15)
     rows = [("np.argsort (A)", 10**6, one_sort, 1.0, "", ""), *measured(one_sort)]
     header = ("what", "n", "seconds", "ratio_to_A", "bar", "R_package_seconds")
-    with (HERE / "core_speed.csv").open("w", newline="") as file:
+    with (RESULTS / "core_speed.csv").open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(header)
         writer.writerows((a, n, f"{s:.5f}", f"{r:.2f}", b, ref) for a, n, s, r, b, ref in rows)

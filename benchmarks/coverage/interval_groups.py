@@ -20,7 +20,7 @@ from scipy.special import ndtri
 
 import rocpath as rp
 
-HERE = Path(__file__).parent
+RESULTS = Path(__file__).parent / "results"
 N_GROUPS = (20, 50, 200, 500)
 SIZES = ("5", "1 to 50", "lognormal", "1 or 50")
 ICC = (0.0, 0.5, 0.9)
@@ -84,7 +84,7 @@ def main():
     parser.add_argument("--tries", type=int, default=400)
     parser.add_argument("--groups", type=int, nargs="+", default=N_GROUPS, choices=N_GROUPS)
     options = parser.parse_args()
-    path, rows = HERE / "interval_groups.csv", []
+    path, rows = RESULTS / "interval_groups.csv", []
     if path.exists():
         with path.open() as file:
             rows = [row for row in list(csv.reader(file))[1:] if int(row[0]) not in options.groups]

@@ -1,6 +1,6 @@
 """Evaluate learned penalties by leave-one-out on real series with different units.
 
-    python benchmarks/penalty_units.py
+    python benchmarks/accuracy/penalty_units.py
 
 The labels of each training series come from one annotator: one change within five points
 of each annotated change, and no change elsewhere. Prints the mean covering and F1 score

@@ -117,7 +117,7 @@ def main():
     for name in dict.fromkeys(row[1] for row in rows):
         auc, errors, seconds = zip(*(r[2:] for r in rows if r[1] == name), strict=True)
         print(f"| {name} | {sum(errors)} | {np.mean(auc):.4f} | {sum(seconds):.1f} |")
-    path = Path(__file__).parent / "penalty_networks_raw.csv"
+    path = Path(__file__).parent / "results" / "penalty_networks_raw.csv"
     with path.open("w", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(("fold", "method", "test_auc", "label_errors", "cpu_seconds"))

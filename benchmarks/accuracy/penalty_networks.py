@@ -23,7 +23,7 @@ from rocpath import changepoint as cp
 from rocpath.search.descent import fewest_errors_constant
 from rocpath.torch import aum_loss
 
-HERE = Path(__file__).parent
+RESULTS = Path(__file__).parent / "results"
 SET = "neuroblastoma_systematic"
 N_STEPS = 300
 EVERY = 10
@@ -103,12 +103,12 @@ def evaluate_fold(X, functions, is_test, make=PenaltyNetwork):
 def main():
     data = load(SET)
     fold = data["fold"]
-    with (HERE / "penalties.csv").open() as file:
+    with (RESULTS / "penalties.csv").open() as file:
         rows = [row for row in csv.DictReader(file) if row["set"] == SET]
     others = {(row["fold"], row["rule"]): row for row in rows}
     print(f"| test fold | {' | '.join(OTHERS)} | network |")
     print("|---|---|---|---|---|")
-    with (HERE / "penalty_networks.csv").open("w", newline="") as file:
+    with (RESULTS / "penalty_networks.csv").open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(("fold", "method", "test_auc", "label_errors", "seconds"))
         for number in np.unique(fold):

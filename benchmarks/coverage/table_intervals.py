@@ -5,9 +5,9 @@ and only logistic regression is fitted, to save time. The true AUC is that of th
 model on many new rows. Prints the coverage of the 95% intervals. With ``thresholds``,
 models are fitted to tables of 600 independent rows with a maximum false positive rate of
 5%, which is compared with the rate on new rows. Writes one line per table to
-``table_intervals.csv`` beside this script.
+``table_intervals.csv`` in ``results``.
 
-    nice python benchmarks/table_intervals.py --tables 200
+    nice python benchmarks/coverage/table_intervals.py --tables 200
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ def main() -> None:
 
 
 def write(rows: list[dict[str, Any]]) -> None:
-    with open(Path(__file__).with_suffix(".csv"), "w", newline="") as file:
+    with open(Path(__file__).parent / "results" / "table_intervals.csv", "w", newline="") as file:
         names = list(dict.fromkeys(name for one in rows for name in one))
         writer = csv.DictWriter(file, names)
         writer.writeheader()

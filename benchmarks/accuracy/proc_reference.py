@@ -20,7 +20,7 @@ import numpy as np
 
 import rocpath as rp
 
-HERE = Path(__file__).parent
+RESULTS = Path(__file__).parent / "results"
 N_SAMPLES = 12
 LIMITS = (0.1, 0.5)
 R_CODE = """
@@ -129,7 +129,7 @@ def main():
     print("| quantity | largest difference |\n|---|---|")
     for kind, difference in largest.items():
         print(f"| {kind} | {difference:.1e} |")
-    with (HERE / "proc_reference.csv").open("w", newline="") as file:
+    with (RESULTS / "proc_reference.csv").open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(("sample", "quantity", "value"))
         writer.writerows((*key, f"{value:.12g}") for key, value in reference.items())

@@ -32,6 +32,7 @@ from pathlib import Path
 
 import numpy as np
 
+RESULTS = Path(__file__).parent / "results"
 N_COLUMNS = 5
 ROWS_OF_A_FILE = 10**6
 COEF = np.linspace(1.0, -1.0, N_COLUMNS)
@@ -301,7 +302,7 @@ def main():
     parser.add_argument("--cases", nargs="+", choices=list(CASES), default=list(CASES))
     parser.add_argument("--kills", type=int, help="number of workers to kill")
     parser.add_argument("--quick", action="store_true", help="use at most 10^5 rows")
-    parser.add_argument("--out", type=Path, default=Path(__file__).with_suffix(".csv"))
+    parser.add_argument("--out", type=Path, default=RESULTS / "dask_scale.csv")
     # Arguments of the processes that measure a single case.
     parser.add_argument("--case", help=argparse.SUPPRESS)
     parser.add_argument("--folder", help=argparse.SUPPRESS)

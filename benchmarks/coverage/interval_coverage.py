@@ -27,7 +27,7 @@ from scipy.stats import norm
 
 import rocpath as rp
 
-HERE = Path(__file__).parent
+RESULTS = Path(__file__).parent / "results"
 POSITIVES = (5, 10, 20, 50, 200, 500)
 NEGATIVES_PER_POSITIVE = (1, 4, 20)
 AREAS = (0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
@@ -142,7 +142,7 @@ def main():
 
 
 def save(rows):
-    with (HERE / "interval_coverage.csv").open("w", newline="") as file:
+    with (RESULTS / "interval_coverage.csv").open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(HEADER)
         writer.writerows((*row[:5], *(f"{x:.4f}" for x in row[5:])) for row in rows)
@@ -150,7 +150,7 @@ def save(rows):
 
 def repeat(limit, n_tries):
     """Repeat the saved settings with a coverage below a limit, with more samples."""
-    with (HERE / "interval_coverage.csv").open() as file:
+    with (RESULTS / "interval_coverage.csv").open() as file:
         saved = list(csv.reader(file))[1:]
     rows, rng = [], np.random.default_rng(1)
     for kind, *numbers in saved:

@@ -1,7 +1,7 @@
 """Time line searches by the number of lines.
 
 Prints a table with growth exponents, and saves ``search_speed.csv`` and
-``search_speed.png`` beside this script. Times are medians, and A is the time of
+``search_speed.png`` in ``results``. Times are medians, and A is the time of
 ``np.argsort`` on 10^6 random float64 numbers in the same run. The column ``bar``
 contains upper limits on the ratio to A. Set ROCPATH_QUICK=1 to skip the largest sizes.
 """
@@ -16,7 +16,7 @@ import numpy as np
 import rocpath as rp
 from core_speed import median_time, problem
 
-HERE = Path(__file__).parent
+RESULTS = Path(__file__).parent / "results"
 SIZES = {
     "best_aum_step": [10**4, 10**5, 10**6, 5 * 10**6, 10**7],
     "aum_path": [10**4, 10**5, 10**6],
@@ -86,12 +86,12 @@ def draw(rows, one_sort):
     ax.set(xlabel="number of lines n", ylabel="seconds")
     ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.01, 1))
     ax.grid(alpha=0.3)
-    figure.savefig(HERE / "search_speed.png", dpi=120)
+    figure.savefig(RESULTS / "search_speed.png", dpi=120)
 
 
 def main():
     one_sort, rows = measure()
-    with (HERE / "search_speed.csv").open("w", newline="") as file:
+    with (RESULTS / "search_speed.csv").open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(("what", "n", "seconds", "ratio_to_A", "bar"))
         for what, n, seconds, ratio in rows:

@@ -62,7 +62,7 @@ from accuracy import data_sets, load_table, splits
 from rocpath.ranking.blend import best_weights, stacked_weights
 from rocpath.ranking.labeled_rows import LabeledRows, random_ranks
 
-PATH = Path(__file__).with_name("exact_steps.csv")
+PATH = Path(__file__).parent / "results" / "exact_steps.csv"
 DEFAULT, NO_STEPS, NO_ASCENT, LOGISTIC = "default", "n_rounds=0", "no ascent", "logistic"
 
 

@@ -23,7 +23,7 @@ import sys
 import time
 from pathlib import Path
 
-PATH = Path(__file__).with_suffix(".csv")
+PATH = Path(__file__).parent / "results" / "networks.csv"
 FIELDS = (
     *("seed", "batch", "task", "family", "positives", "loss", "rate", "part"),
     *("valid_auc", "test_auc", "cpu_seconds"),

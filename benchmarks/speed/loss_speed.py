@@ -60,7 +60,7 @@ def main():
     print("| | ms | ratio |\n|---|---|---|")
     for name, taken, ratio in rows:
         print(f"| {name} | {taken:.1f} | {ratio:.2f} |")
-    with (Path(__file__).parent / "loss_speed.csv").open("w", newline="") as file:
+    with (Path(__file__).parent / "results" / "loss_speed.csv").open("w", newline="") as file:
         csv.writer(file).writerows([("what", "milliseconds", "ratio"), *rows])
 
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-HERE = Path(__file__).parent
-PAGE = HERE.parent / "docs" / "losses.md"
+RESULTS = Path(__file__).parent / "results"
+PAGE = Path(__file__).parents[2] / "docs" / "losses.md"
 BASE = "BCE"
 REPEATED = "BCE, repeated"
 RARE = 0.2  # share of positives
@@ -36,7 +36,7 @@ NAMES = {
 
 def read():
     """Return the rows of networks.csv by batch size, task and loss."""
-    with (HERE / "networks.csv").open(newline="") as file:
+    with (RESULTS / "networks.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     sizes = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
     for row in rows:
@@ -115,7 +115,7 @@ def page_part():
 
 
 def main():
-    begin, end = "<!-- begin of benchmarks/network_summary.py -->", "<!-- end -->"
+    begin, end = "<!-- begin of benchmarks/networks/network_summary.py -->", "<!-- end -->"
     part = "\n".join(page_part())
     print(part)
     before, rest = PAGE.read_text().split(begin)

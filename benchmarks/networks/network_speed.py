@@ -61,7 +61,7 @@ def main():
     print(f"| batch | {' | '.join(map(str, SIZES))} |\n|---|---|---|")
     for name, *taken in rows:
         print(f"| {name} | {' | '.join(f'{one:.2f}' for one in taken)} |")
-    path = Path(__file__).parent / "network_speed.csv"
+    path = Path(__file__).parent / "results" / "network_speed.csv"
     with path.open("w", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerows([("loss", *(f"ms_{size}" for size in SIZES)), *rows])

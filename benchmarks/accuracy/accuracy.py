@@ -46,7 +46,7 @@ from sklearn.svm import LinearSVC
 
 from rocpath import AUCClassifier
 
-HERE = Path(__file__).parent
+RESULTS = Path(__file__).parent / "results"
 DATA = os.environ.get("ROCPATH_DATA")
 TABLES = ("sonar", "abalone19", "spambase", "page_blocks0", "mammography")
 MANY_ROWS = 20_000
@@ -311,7 +311,7 @@ def main():
         time_fits()
         return
     repeats = int(os.environ.get("ROCPATH_REPEATS", "2"))
-    path = HERE / "accuracy.csv"
+    path = RESULTS / "accuracy.csv"
     if "--show" in sys.argv:
         with path.open() as file:
             summarize(list(csv.DictReader(file)))

@@ -22,7 +22,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import rocpath as rp
 
-HERE = Path(__file__).parent
+RESULTS = Path(__file__).parent / "results"
 DISTANCE = 2.0
 COST = (1.0, 5.0)
 TARGETS = {
@@ -134,7 +134,7 @@ def main():
                 for confidence in (0.95, None):
                     where = (kind, name, n_rows, share, confidence, n_tries)
                     save(where, cell(kind, target, *where[2:]))
-    with (HERE / "guarantees.csv").open("w", newline="") as file:
+    with (RESULTS / "guarantees.csv").open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(HEADER)
         writer.writerows(rows)

@@ -17,8 +17,8 @@ from pathlib import Path
 import matplotlib as mpl
 import numpy as np
 
-HERE = Path(__file__).parent
-RESULTS = HERE.parent / "build" / "asv" / "results"
+RESULTS = Path(__file__).parent / "results"
+ASV_RESULTS = Path(__file__).parents[2] / "build" / "asv" / "results"
 COLUMNS = ("date", "commit", "benchmark", "parameters", "in_sorts")
 SORT = "areas.Areas.time_sort"
 SORTED = "1000000"
@@ -42,7 +42,7 @@ def timings(path):
 def measured():
     """Return the rows of all commits timed by asv, the oldest first."""
     rows = []
-    for path in RESULTS.glob("*/*.json"):
+    for path in ASV_RESULTS.glob("*/*.json"):
         if path.name in ("machine.json", "benchmarks.json"):
             continue
         found = list(timings(path))
@@ -105,14 +105,14 @@ def draw(rows):
     for ax in axes.flat[len(in_sorts) :]:
         ax.set_axis_off()
     figure.supylabel("time in sorts of a million numbers")
-    figure.savefig(HERE / "speed_history.png", dpi=110)
+    figure.savefig(RESULTS / "speed_history.png", dpi=110)
 
 
 def main():
     rows = measured()
     if not rows:
         raise SystemExit("build/asv/results has no times: run `make asv` first.")
-    every = add(HERE / "speed_history.csv", rows)
+    every = add(RESULTS / "speed_history.csv", rows)
     draw(every)
     print("| benchmark | parameters | commit | time in sorts |\n|---|---|---|---|")
     for _, commit, benchmark, parameters, ratio in sorted(

@@ -67,7 +67,7 @@ from rocpath.ranking.blend import Scale
 from rocpath.ranking.members import portfolio, scored_members
 from rocpath.ranking.scores import class_scores
 
-HERE = Path(__file__).parent
+RESULTS = Path(__file__).parent / "results"
 MOST_ROWS = 3_000
 QUICK_ROWS = 500
 FEWEST_OF_CLASS = 40
@@ -376,7 +376,7 @@ def main():
     if arguments.speed:
         time_blends(with_hillclimbers=with_hillclimbers)
         return
-    path = HERE / ("blending_quick.csv" if arguments.quick else "blending.csv")
+    path = RESULTS / ("blending_quick.csv" if arguments.quick else "blending.csv")
     if not path.exists():
         path.write_text("table,repeat,fold,name,auc\n")
     done = [row[0] for row in saved_rows(path)]

@@ -1,9 +1,9 @@
 """Evaluate the default penalty on simulated noise, annotated series and server metrics.
 
-    python benchmarks/default_penalty.py simulate --repeats 100
-    python benchmarks/default_penalty.py annotated
-    python benchmarks/default_penalty.py metrics
-    python benchmarks/default_penalty.py sparse --repeats 60
+    python benchmarks/accuracy/default_penalty.py simulate --repeats 100
+    python benchmarks/accuracy/default_penalty.py annotated
+    python benchmarks/accuracy/default_penalty.py metrics
+    python benchmarks/accuracy/default_penalty.py sparse --repeats 60
 
 The last command compares the default with a rule that is not used: if at least three
 quarters of the observations equal the previous one, successive differences do not

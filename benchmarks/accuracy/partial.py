@@ -34,7 +34,7 @@ from sklearn.svm import LinearSVC
 from accuracy import BASELINES, C_LOGISTIC, C_SVM, data_sets, solver_for, splits
 from rocpath import AUCClassifier
 
-HERE = Path(__file__).parent
+RESULTS = Path(__file__).parent / "results"
 RATES = (0.05, 0.1)
 BY_AREA, BY_AUC = "by partial AUC", "by AUC"
 MOST_ROWS = 12_000
@@ -128,7 +128,7 @@ def main():
     # scikit-learn warns that its defaults will change.
     warnings.simplefilter("ignore", FutureWarning)
     repeats = int(os.environ.get("ROCPATH_REPEATS", "1"))
-    path = HERE / "partial.csv"
+    path = RESULTS / "partial.csv"
     models, kept = (*BASELINES, BY_AUC, BY_AREA), []
     if "--ours" in sys.argv:
         repeats, models = 1, (BY_AUC, BY_AREA)
