@@ -25,6 +25,7 @@ CPP_FOLDERS = (  # in the order in which they may include each other
     "numerics",
     "lines",
     "roc",
+    "survival",
     "sweep",
     "aum",
     "auc",

@@ -217,5 +217,6 @@ NB_MODULE(ROCPATH_MODULE, m) {
   bind_roc(m);
   bind_searches(m);
   bind_partitions(m);
+  bind_survival(m);
   bind_changepoints(m);
 }

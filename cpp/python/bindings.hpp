@@ -106,8 +106,10 @@ inline nb::dict to_dict(const BestAUM& best) {
   return result;
 }
 
-// Defined in other files: bindings of the computations on partitions, and of changepoint detection.
+// Defined in other files: bindings of the computations on partitions and on censored times, and of
+// changepoint detection.
 void bind_partitions(nb::module_& m);
+void bind_survival(nb::module_& m);
 void bind_changepoints(nb::module_& m);
 
 }  // namespace rocpath::python

@@ -1,0 +1,211 @@
+// Concordance of scores with censored times.
+//
+// Rows i and j are comparable if i has an event and j is known to survive longer: time i < time j,
+// or the times are equal and j is censored. The pair has the weight v_i q_i v_j. It is concordant
+// if score i > score j, and half concordant if the scores are equal. With q = 1, the share of
+// concordant pairs is Harrell's C (1982); with q_i = 1 / G(time i)^2, where G is the survival
+// function of censoring, it is that of Uno et al. (2011).
+//
+// Rows are sorted by time and split into runs without comparable pairs: events at the same time,
+// and censored rows between two events. The rows of a run are sorted by score, and adjacent runs
+// are merged, which counts the pairs between them. O(n log n) time for n rows, O(n) memory.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <span>
+
+#include "numerics/memory.hpp"
+#include "numerics/sorting.hpp"
+
+namespace rocpath {
+
+struct CensoredRows {
+  std::span<const double> time;
+  std::span<const bool> has_event;
+  std::span<const double> weight;         // v; empty if all are one
+  std::span<const double> event_weight;   // q, used for events; empty if all are one
+  std::span<const std::int64_t> stratum;  // codes from 0; only pairs within one; empty if one
+
+  std::size_t size() const { return time.size(); }
+  double weight_of(std::size_t row) const { return weight.empty() ? 1.0 : weight[row]; }
+  double event_weight_of(std::size_t row) const {
+    if (!has_event[row]) return 0.0;
+    return event_weight.empty() ? 1.0 : event_weight[row];
+  }
+  std::int64_t stratum_of(std::size_t row) const { return stratum.empty() ? 0 : stratum[row]; }
+};
+
+// The weights of the pairs that each row is part of, which count each pair twice in total.
+struct RowPairs {
+  Vector<double> concordant;
+  Vector<double> comparable;
+};
+
+// Rows by stratum and time, events before censored rows.
+inline Vector<std::uint32_t> time_order(const CensoredRows& rows) {
+  const std::size_t n = rows.size();
+  Vector<std::uint32_t> first(n);
+  std::iota(first.begin(), first.end(), 0U);
+  std::stable_partition(first.begin(), first.end(),
+                        [&](std::uint32_t row) { return rows.has_event[row]; });
+  Vector<double> key(n);
+  for (std::size_t k = 0; k < n; ++k) key[k] = rows.time[first[k]];
+  Vector<std::uint32_t> order = sorted_order(key);
+  for (std::uint32_t& place : order) place = first[place];
+  if (rows.stratum.empty()) return order;
+  const auto largest = *std::max_element(rows.stratum.begin(), rows.stratum.end());
+  Vector<std::size_t> next(static_cast<std::size_t>(largest) + 2, 0);
+  for (const std::int64_t code : rows.stratum) ++next[static_cast<std::size_t>(code) + 1];
+  std::partial_sum(next.begin(), next.end(), next.begin());
+  Vector<std::uint32_t> by_stratum(n);
+  for (const std::uint32_t row : order)
+    by_stratum[next[static_cast<std::size_t>(rows.stratum[row])]++] = row;
+  return by_stratum;
+}
+
+class ConcordanceCount {
+ public:
+  ConcordanceCount(const CensoredRows& rows, std::span<const double> score) : rows_(rows) {
+    const Vector<std::uint32_t> order = time_order(rows);
+    find_runs(order);
+    place_items(order, score);
+    buffer_.resize(items_.size());
+  }
+
+  RowPairs row_pairs() {
+    RowPairs pairs{Vector<double>(items_.size()), Vector<double>(items_.size())};
+    for (std::size_t k = 1; k < stratum_start_.size(); ++k) {
+      count_comparable(stratum_start_[k - 1], stratum_start_[k], pairs.comparable);
+      merge_runs(stratum_start_[k - 1], stratum_start_[k]);
+    }
+    for (const Item& item : items_) pairs.concordant[item.row] = item.weight * item.concordant;
+    return pairs;
+  }
+
+ private:
+  struct Item {
+    double weight;        // v
+    double event_weight;  // q; 0 if censored
+    double concordant;    // of the pairs counted so far, without the factor `weight`
+    std::uint32_t rank;   // of the score; equal scores have equal ranks
+    std::uint32_t row;
+    double product() const { return weight * event_weight; }
+  };
+
+  void find_runs(const Vector<std::uint32_t>& order) {
+    for (std::size_t k = 0; k < order.size(); ++k) {
+      const std::uint32_t row = order[k];
+      const std::uint32_t last = k > 0 ? order[k - 1] : row;
+      const bool is_new_stratum = k == 0 || rows_.stratum_of(row) != rows_.stratum_of(last);
+      const bool is_later_event = rows_.has_event[row] && rows_.time[row] != rows_.time[last];
+      if (is_new_stratum) stratum_start_.push_back(run_start_.size());
+      if (is_new_stratum || is_later_event || rows_.has_event[row] != rows_.has_event[last])
+        run_start_.push_back(k);
+    }
+    stratum_start_.push_back(run_start_.size());
+    run_start_.push_back(order.size());
+  }
+
+  // Put the rows of each run in ascending order of score.
+  void place_items(const Vector<std::uint32_t>& order, std::span<const double> score) {
+    Vector<std::uint32_t> run_of(order.size());
+    for (std::size_t run = 0; run + 1 < run_start_.size(); ++run)
+      for (std::size_t k = run_start_[run]; k < run_start_[run + 1]; ++k)
+        run_of[order[k]] = static_cast<std::uint32_t>(run);
+    items_.resize(order.size());
+    Vector<std::size_t> next = run_start_;
+    const Vector<std::uint32_t> by_score = sorted_order(score);
+    std::uint32_t rank = 0;
+    for (std::size_t k = 0; k < by_score.size(); ++k) {
+      const std::uint32_t row = by_score[k];
+      rank += k > 0 && score[row] != score[by_score[k - 1]];
+      items_[next[run_of[row]]++] = {rows_.weight_of(row), rows_.event_weight_of(row), 0.0, rank,
+                                     row};
+    }
+  }
+
+  // An event is comparable with all rows of later runs, and any row with the events of earlier
+  // runs. A run is censored, or all of its rows are events.
+  void count_comparable(std::size_t first, std::size_t last, Vector<double>& comparable) const {
+    const auto sum = [&](std::size_t run, auto of) {
+      double total = 0.0;
+      for (std::size_t k = run_start_[run]; k < run_start_[run + 1]; ++k) total += of(items_[k]);
+      return total;
+    };
+    double earlier = 0.0;
+    for (std::size_t run = first; run < last; ++run) {
+      for (std::size_t k = run_start_[run]; k < run_start_[run + 1]; ++k)
+        comparable[items_[k].row] = items_[k].weight * earlier;
+      earlier += sum(run, [](const Item& item) { return item.product(); });
+    }
+    double later = 0.0;
+    for (std::size_t run = last; run-- > first;) {
+      for (std::size_t k = run_start_[run]; k < run_start_[run + 1]; ++k)
+        comparable[items_[k].row] += items_[k].product() * later;
+      later += sum(run, [](const Item& item) { return item.weight; });
+    }
+  }
+
+  void merge_runs(std::size_t first, std::size_t last) {
+    if (last - first < 2) return;
+    // Half of the rows, not of the runs: a run may contain most rows.
+    const std::size_t half = (run_start_[first] + run_start_[last]) / 2;
+    const auto start = [&](std::size_t run) { return run_start_.begin() + std::ptrdiff_t(run); };
+    const auto near = std::lower_bound(start(first + 1), start(last - 1), half);
+    const auto middle = static_cast<std::size_t>(near - run_start_.begin());
+    merge_runs(first, middle);
+    merge_runs(middle, last);
+    merge(run_start_[first], run_start_[middle], run_start_[last]);
+  }
+
+  // Merge two blocks that are sorted by score; all rows of the first block are in earlier runs.
+  void merge(std::size_t begin, std::size_t middle, std::size_t end) {
+    double above = 0.0;  // events of the first block that score higher than the next row
+    std::copy(items_.begin() + std::ptrdiff_t(begin), items_.begin() + std::ptrdiff_t(middle),
+              buffer_.begin());
+    const std::size_t n_early = middle - begin;
+    for (std::size_t k = n_early; k-- > 0;) above += buffer_[k].product();
+    double below = 0.0;  // rows of the second block that score lower
+    std::size_t early = 0;
+    std::size_t late = middle;
+    std::size_t out = begin;
+    const auto take_early = [&](double lower) {
+      Item& item = items_[out++] = buffer_[early++];
+      item.concordant += item.event_weight * lower;
+    };
+    while (early < n_early && late < end) {
+      const std::uint32_t rank = std::min(buffer_[early].rank, items_[late].rank);
+      double tied_events = 0.0;
+      double tied_rows = 0.0;
+      std::size_t tied_early = early;
+      std::size_t tied_late = late;
+      for (; tied_early < n_early && buffer_[tied_early].rank == rank; ++tied_early)
+        tied_events += buffer_[tied_early].product();
+      for (; tied_late < end && items_[tied_late].rank == rank; ++tied_late)
+        tied_rows += items_[tied_late].weight;
+      above -= tied_events;
+      while (early < tied_early) take_early(below + 0.5 * tied_rows);
+      while (late < tied_late) {
+        Item& item = items_[out++] = items_[late++];
+        item.concordant += above + 0.5 * tied_events;
+      }
+      below += tied_rows;
+    }
+    while (early < n_early) take_early(below);
+  }
+
+  const CensoredRows& rows_;
+  Vector<std::size_t> run_start_;      // positions in `items_`, and their number
+  Vector<std::size_t> stratum_start_;  // runs, and their number
+  Vector<Item> items_;
+  Vector<Item> buffer_;
+};
+
+// Requires: no NaN, non-negative weights.
+inline RowPairs concordance(const CensoredRows& rows, std::span<const double> score) {
+  return ConcordanceCount(rows, score).row_pairs();
+}
+
+}  // namespace rocpath
