@@ -24,6 +24,20 @@ def test_bins_partition_the_rows_by_probability():
     assert found._repr_html_().count("<tr>") == len(found.bins) + 1
 
 
+def test_tied_probabilities_are_in_one_bin():
+    y = np.repeat([1, 0], 50)
+    (only,) = rp.calibration_curve(y, np.full(100, 0.5)).bins
+    assert (only.probability, only.share, only.n_rows) == (0.5, 0.5, 100)
+    rng = np.random.default_rng(3)
+    probability = rng.integers(1, 20, 400) / 20
+    drawn = rng.random(400) < probability
+    order = rng.permutation(400)
+    bins = rp.calibration_curve(drawn, probability).bins
+    assert len(bins) > 5
+    shuffled = rp.calibration_curve(drawn[order], probability[order]).bins
+    np.testing.assert_allclose(shuffled, bins, rtol=1e-12)
+
+
 @pytest.mark.parametrize("has_groups", [False, True])
 def test_calibration_intervals_have_nominal_coverage(has_groups):
     rng = np.random.default_rng(1)

@@ -114,13 +114,20 @@ def calibration_bins(
     confidence: float = 0.95,
     groups: NDArray[np.intp] | None = None,
 ) -> list[CalibrationBin]:
-    """Bin rows by probability, with equal expected numbers of positives in each bin."""
+    """Bin rows by probability, with equal expected numbers of positives in each bin.
+
+    Rows with equal probabilities are in the same bin, so that the bins do not depend on
+    the order of the rows.
+    """
     # With equal numbers of rows, most bins would contain no positives of a rare class.
     order = np.argsort(probability, kind="stable")
-    expected = np.cumsum(probability[order])
+    ranked = probability[order]
+    expected = np.cumsum(ranked)
     n_bins = int(expected[-1] // _POSITIVES_PER_BIN)
     n_bins = min(max(n_bins, 2), _MAX_BINS, order.size)
-    edges = np.searchsorted(expected, expected[-1] * np.arange(1, n_bins) / n_bins)
+    last = np.searchsorted(expected, expected[-1] * np.arange(1, n_bins) / n_bins)
+    # A bin starts at the first of several tied rows.
+    edges = np.unique(np.searchsorted(ranked, ranked[last]))
     bins = []
     for rows in np.split(order, edges):
         if rows.size:
