@@ -102,37 +102,6 @@ def test_the_bootstrap_agrees_with_delong_and_resamples_groups():
     assert grouped.n_groups == 200
 
 
-def test_sample_sizes_give_the_requested_width_and_power():
-    rng = np.random.default_rng(4)
-    n = rp.n_positives_needed(0.8, width=0.1, negatives_per_positive=3)
-    y = np.repeat([1, 0], [n, 3 * n])
-    score = rng.normal(size=y.size) + np.sqrt(2) * ndtri(0.8) * y
-    found = rp.auc_interval(y, score)
-    assert found.high - found.low == pytest.approx(0.1, rel=0.1)
-    n = rp.n_positives_needed(0.75, power=0.8)
-    y = np.repeat([1, 0], n)
-    n_found = 0
-    for _ in range(200):
-        score = rng.normal(size=y.size) + np.sqrt(2) * ndtri(0.75) * y
-        n_found += rp.auc_interval(y, score).low > 0.5
-    # Three standard errors of a proportion of 0.8 with n = 200 are 0.085; samples are small.
-    assert abs(n_found / 200 - 0.8) < 0.1
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({}, "exactly one of width and power"),
-        ({"power": 0.8, "other_auc": 0.8}, "other_auc must differ from auc"),
-        ({"width": 0.1, "negatives_per_positive": 0}, "negatives_per_positive must be"),
-        ({"power": 0.8, "other_auc": 0.7, "correlation": 1}, "correlation must be in"),
-    ],
-)
-def test_invalid_arguments_of_sample_sizes_raise(change, message):
-    with pytest.raises(ValueError, match=message):
-        rp.n_positives_needed(0.8, **change)
-
-
 def test_unpaired_comparisons_and_margins_equal_normal_tests():
     rng = np.random.default_rng(5)
     y = np.arange(120) % 2
