@@ -102,7 +102,7 @@ def test_unreadable_files_are_errors(tmp_path, capsys, fitted):
     write(tmp_path / "table.xls", "a,b")
     for name, message in (
         (str(bad), "is not readable Parquet"),
-        (str(folder), "is a directory"),
+        (str(folder), "is a folder without Parquet files"),
         (str(tmp_path / "none.csv"), "does not exist"),
         (str(tmp_path / "table.xls"), "must end in .csv, .tsv, .txt, .parquet"),
     ):

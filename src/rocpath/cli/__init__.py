@@ -150,6 +150,9 @@ def _usage(error: Exception) -> str:
     message = str(error.format_message())  # type: ignore[attr-defined]
     context = getattr(error, "ctx", None)
     command = context.command_path if context else "rocpath"
+    # The shell has expanded a pattern to the names of the files.
+    if "unexpected extra argument" in message:
+        message += "; quote a pattern that stands for several files, such as 'parts/*.parquet'"
     return f"{message.rstrip('.')}; see {command} --help"
 
 

@@ -58,7 +58,7 @@ def fit(
     yes: options.YesOption = False,
     targets: options.Targets = options.Targets(),
     seed: options.SeedOption = 0,
-    source: options.Source = options.Source(),
+    encoding: options.EncodingOption = None,
     to: options.Folder = options.Folder("rocpath-fit"),
 ) -> None:
     """Fit a ranking model to a table and evaluate it.
@@ -86,7 +86,7 @@ def fit(
     classifier = TableClassifier(
         model, positive=positive, types=kinds, drop=dropped, fast=fast, random_state=seed, **rates
     )
-    fit_tables(classifier, table, label, roles, source, to, is_accepted=yes, test=test)
+    fit_tables(classifier, table, label, roles, encoding, to, is_accepted=yes, test=test)
 
 
 @command(
@@ -102,7 +102,7 @@ def predict(
         str | None,
         typer.Option("--id", metavar="COLUMN", help="Column to copy to the table of scores."),
     ] = None,
-    source: options.Source = options.Source(),
+    encoding: options.EncodingOption = None,
     force: options.ForceOption = False,
 ) -> None:
     """Score the rows of a table.
@@ -117,7 +117,7 @@ def predict(
     from rocpath.tables.model import TableModel
 
     known = read_saved(model, TableModel)
-    predict_files(known, table, out, id_column, source=source, force=force)
+    predict_files(known, table, out, id_column, encoding=encoding, force=force)
 
 
 @command(
@@ -133,7 +133,7 @@ def evaluate(
     group: options.GroupOption = None,
     weight: options.WeightOption = None,
     targets: options.Targets = options.Targets(),
-    source: options.Source = options.Source(),
+    encoding: options.EncodingOption = None,
     as_json: options.JsonOption = False,
 ) -> None:
     """Estimate the AUC of a model on a labeled table.
@@ -151,7 +151,7 @@ def evaluate(
     from rocpath.tables.model import TableModel
 
     known = read_saved(model, TableModel)
-    found = evaluate_tables(known, table, roles, targets, source)
+    found = evaluate_tables(known, table, roles, targets, encoding)
     if as_json:
         typer.echo(json.dumps(found.to_dict()))
     else:

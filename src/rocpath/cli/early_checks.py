@@ -8,9 +8,9 @@ import gzip
 import os
 import zlib
 from collections.abc import Collection, Mapping, Sequence
-from glob import glob, has_magic
 from pathlib import Path
 
+from rocpath.files.table_names import file_names, partition_values
 from rocpath.tables.column_names import KINDS, check_found, is_kind
 
 STANDARD_STREAM = "-"
@@ -46,19 +46,6 @@ def shown_name(source: str) -> str:
     return "standard input" if source == STANDARD_STREAM else source
 
 
-def is_many(table: str) -> bool:
-    """Return whether a file name is a glob pattern."""
-    return table != STANDARD_STREAM and has_magic(table)
-
-
-def file_names(table: str) -> list[str]:
-    """Return the sorted names of the files that match a pattern."""
-    names = sorted(glob(table, recursive=True)) if is_many(table) else [table]
-    if not names:
-        raise ValueError(f"{table!r} matches no file.")
-    return names
-
-
 def check_columns_exist(table: str, columns: Mapping[str, Collection[str | None]]) -> None:
     """Raise if a file does not exist or its header lacks a column.
 
@@ -67,7 +54,8 @@ def check_columns_exist(table: str, columns: Mapping[str, Collection[str | None]
     first = file_names(table)[0]
     check_exists(first)
     # The separator that gives the most columns is used in messages.
-    headers = sorted(_possible_headers(first), key=len)
+    partitions = [*partition_values(first)]
+    headers = sorted((one + partitions for one in _possible_headers(first)), key=len)
     for role, wanted in columns.items() if headers else ():
         for name in wanted:
             if name is not None and not any(name in header for header in headers):

@@ -17,6 +17,7 @@ import polars as pl
 from rocpath.cli.early_checks import STANDARD_STREAM, check_file, check_folder
 from rocpath.files import tables
 from rocpath.files.csv_text import first_line, inert_csv
+from rocpath.files.table_names import PARQUET
 
 
 def opened(source: str) -> Any:
@@ -28,7 +29,7 @@ def write_table(table: pl.DataFrame, target: str, *, force: bool) -> None:
     """Write a table in the format of its extension, or as CSV to standard output."""
     check_file(target, force=force, is_table=True)
     extension = ".csv" if target == STANDARD_STREAM else Path(target).suffix.lower()
-    if extension in tables.PARQUET:
+    if extension in PARQUET:
         # Encoded in memory first: on a full disk, Polars does not raise an OSError.
         content = io.BytesIO()
         table.write_parquet(content)
@@ -62,6 +63,8 @@ def write_folder(
     with _unfinished(near, folder) as unfinished:
         unfinished.mkdir()
         for name, content in contents.items():
+            if os.path.dirname(name):
+                (unfinished / name).parent.mkdir(parents=True, exist_ok=True)
             if callable(content):
                 content(unfinished / name)
                 continue
@@ -70,6 +73,8 @@ def write_folder(
         if target.exists():
             # Renamed one by one: each file is complete, even if an error occurs.
             for name in contents:
+                if os.path.dirname(name):
+                    (target / name).parent.mkdir(parents=True, exist_ok=True)
                 (unfinished / name).replace(target / name)
         else:
             unfinished.rename(target)

@@ -78,8 +78,8 @@ TableArgument = Annotated[
     typer.Argument(
         metavar="TABLE",
         show_default=False,
-        help="A .csv, .tsv, .parquet, .feather or .xlsx file; a quoted pattern such as "
-        "'parts/*.parquet' for several files; - for CSV on stdin.",
+        help="A .csv, .tsv, .parquet, .feather or .xlsx file; for several files, a quoted "
+        "pattern such as 'parts/*.csv' or a folder of Parquet files; - for CSV on stdin.",
     ),
 ]
 # A folder is also accepted, since fit writes one.
@@ -144,6 +144,7 @@ GroupOption = Annotated[
         "Column of groups of dependent rows, such as customers, for cluster-robust intervals.",
     ),
 ]
+EncodingOption = Annotated[str | None, option("NAME", "Encoding of CSV files, such as latin-1.")]
 WeightOption = Annotated[str | None, option("COLUMN", "Column of row weights.")]
 
 
@@ -178,24 +179,6 @@ class RowRoles(NamedTuple):
         ),
     ] = None
     weight: WeightOption = None
-
-
-class Source(NamedTuple):
-    """Options for reading tables."""
-
-    encoding: Annotated[str | None, option("NAME", "Encoding of CSV files, such as latin-1.")] = (
-        None
-    )
-    engine: Annotated[
-        Literal["auto", "memory", "dask"],
-        typer.Option(
-            help="How to read tables; auto uses Dask if several files may need more than half of "
-            "the memory."
-        ),
-    ] = "auto"
-    scheduler: Annotated[
-        str | None, option("ADDRESS", "Address of a Dask scheduler, such as tcp://host:8786.")
-    ] = None
 
 
 class Folder(NamedTuple):

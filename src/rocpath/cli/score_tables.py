@@ -10,9 +10,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from rocpath.cli.early_checks import shown_name
-from rocpath.cli.many_files import read_tables
+from rocpath.cli.files import opened
 from rocpath.cli.terminal import say
 from rocpath.evaluation.many_curves import AUCComparisons
+from rocpath.files.tables import read_table
 from rocpath.pages.evaluation import significant_differences
 from rocpath.tables.columns import column, numbers_of
 from rocpath.tables.labels import BinaryLabel, binary_label
@@ -37,7 +38,7 @@ def read_scores(
     table: str, label: str, positive: str | None, names: Sequence[str], group: str | None = None
 ) -> ScoreTable:
     """Read labels and scores, by default all columns except labels and groups."""
-    rows = read_tables(table)
+    rows = read_table(opened(table))
     others = [label] if group is None else [label, group]
     # Columns that are not numeric then raise an error; they are not silently dropped.
     names = names or [name for name in rows.columns if name not in others]

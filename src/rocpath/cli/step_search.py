@@ -1,11 +1,11 @@
 """The command ``path``: find the best steps along a line of predictions."""
 
 from rocpath.cli.early_checks import shown_name
-from rocpath.cli.files import write_text
-from rocpath.cli.many_files import read_tables
+from rocpath.cli.files import opened, write_text
 from rocpath.cli.score_tables import read_scores
 from rocpath.cli.terminal import say, show_table
 from rocpath.files.models import read_saved
+from rocpath.files.tables import read_table
 from rocpath.search import step_view
 from rocpath.search.breakpoints import ErrorBreakpoints
 from rocpath.search.lines import Lines
@@ -20,7 +20,7 @@ def model_lines(model: str, table: str, label: str | None, positive: str | None)
             "--positive must not be given with --model, which has its own positive label."
         )
     fitted = read_saved(model, TableModel)
-    rows = read_tables(table, text=fitted.text, codes=fitted.codes)
+    rows = read_table(opened(table), text=fitted.text, codes=fitted.codes)
     return fitted.descent_lines(rows, label)
 
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import polars as pl
 
-from rocpath.cli import many_files
-from rocpath.cli.early_checks import file_names, shown_name
-from rocpath.cli.files import write_folder
-from rocpath.cli.options import Folder, RowRoles, Source
+from rocpath.cli.early_checks import shown_name
+from rocpath.cli.files import opened, write_folder
+from rocpath.cli.options import Folder, RowRoles
 from rocpath.cli.table_output import chosen_positive, note_columns, show_evaluation, show_fit
 from rocpath.cli.terminal import progress_bar, say
+from rocpath.files.tables import read_table
 from rocpath.tables.classifier import TableClassifier
 from rocpath.tables.evaluation import TableEvaluation
 
@@ -22,7 +22,7 @@ def fit_tables(
     table: str,
     label: str,
     roles: RowRoles,
-    source: Source,
+    encoding: str | None,
     to: Folder,
     *,
     is_accepted: bool,
@@ -32,43 +32,17 @@ def fit_tables(
     title = shown_name(table)
     # Categories are read as text from the start, as in predict.
     text = [name for name, kind in (model.types or {}).items() if kind == "category"]
-    reading: dict[str, Any] = {"text": text, "encoding": source.encoding}
-    if many_files.runs_on_dask(table, source):
-        _check_supported(model, roles, test)
-        from rocpath.dask.file_tables import fit_files, sample_files
-
-        with many_files.connect(source.scheduler) as client:
-            where = {"client": client, "verbose": not to.quiet}
-            sample = sample_files(file_names(table), label, **reading, **where)
-            with _confirmed(model, sample.frame, label, to, is_accepted=is_accepted):
-                fit_files(model.set_params(model="linear"), sample, **where)
-        if sample.frame.height < sample.n_rows:
-            title += f", {sample.frame.height:,} of {sample.n_rows:,} rows"
-    else:
-        rows = many_files.read_tables(table, **reading)
-        columns = {"groups": roles.group, "time": roles.time, "sample_weight": roles.weight}
-        with _confirmed(model, rows, label, to, is_accepted=is_accepted):
-            model.fit(rows, label, **columns)
+    rows = read_table(opened(table), text=text, encoding=encoding)
+    columns = {"groups": roles.group, "time": roles.time, "sample_weight": roles.weight}
+    with _confirmed(model, rows, label, to, is_accepted=is_accepted):
+        model.fit(rows, label, **columns)
     try:
-        evaluation = None if test is None else _evaluate_on(model, test, roles, source)
+        evaluation = None if test is None else _evaluate_on(model, test, roles, encoding)
     except ValueError:
         # The fit may have taken a long time: save it even if the test file is invalid.
         write_fit(model, title, to)
         raise
     write_fit(model, title, to, evaluation)
-
-
-def _check_supported(model: TableClassifier, roles: RowRoles, test: str | None) -> None:
-    if model.model not in ("auto", "linear"):
-        raise ValueError(
-            f"--model must be auto or linear on Dask, got {model.model}: other models "
-            "require --engine memory."
-        )
-    if any(roles) or test is not None:
-        raise ValueError(
-            "--group, --time, --weight and --test are not supported on Dask: use "
-            "--engine memory, or rocpath evaluate for test files."
-        )
 
 
 @contextmanager
@@ -89,12 +63,10 @@ def _confirmed(
 
 
 def _evaluate_on(
-    model: TableClassifier, test: str, roles: RowRoles, source: Source
+    model: TableClassifier, test: str, roles: RowRoles, encoding: str | None
 ) -> TableEvaluation:
     known = model.model_
-    rows = many_files.read_tables(
-        test, text=known.text, codes=known.codes, encoding=source.encoding
-    )
+    rows = read_table(opened(test), text=known.text, codes=known.codes, encoding=encoding)
     # Test rows may lack the columns of groups and weights.
     group, weight = (name if name in rows.columns else None for name in (roles.group, roles.weight))
     found = model.evaluate(rows, groups=group, sample_weight=weight)

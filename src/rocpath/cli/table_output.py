@@ -108,11 +108,6 @@ def show_fit(
     say(f"Saved: {fit.method}, fitted to all rows{'' if model.model == 'scores' else why}.")
     if not quiet:
         say(f"Evaluation: {fit.evaluation}.")
-    if fit.all_rows:
-        say(
-            "AUC {auc_of_training_rows:.4f} on the training rows of {n_files:,} files; "
-            "{n_passes} passes over them.".format(**fit.all_rows)
-        )
     if not quiet:
         say(headline(fit, test))
         if fit.threshold_note:

@@ -66,7 +66,7 @@ def parse_table(
     table.columns = names
     kept, coded = set(text), set(codes)
     table = table.with_columns(_without_na(one) for one in table if one.name not in coded)
-    return table.with_columns(_typed(one) for one in table if one.name not in kept)
+    return table.with_columns(typed(one) for one in table if one.name not in kept)
 
 
 def _as_utf8(source: str, content: bytes, encoding: str | None) -> bytes:
@@ -167,7 +167,7 @@ def _odd_row(content: bytes, separator: str, n_columns: int) -> str:
     return ""
 
 
-def _typed(column: pl.Series) -> pl.Series:
+def typed(column: pl.Series) -> pl.Series:
     """Convert text to numbers or times if all values can be converted."""
     # A column with a single word stays text; the word is reported where numbers are
     # required.

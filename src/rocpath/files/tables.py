@@ -1,4 +1,4 @@
-"""Read a table from a file by its extension."""
+"""Read a table from one or several files by their extension."""
 
 import io
 import os
@@ -11,11 +11,11 @@ from typing import Any, BinaryIO
 
 import polars as pl
 
-from rocpath.files.csv_text import first_line, parse_table
-from rocpath.files.unpacking import unpacked
+from rocpath.files.csv_text import first_line, parse_table, typed
+from rocpath.files.table_names import PARQUET, check_local, file_names, is_many, partition_values
+from rocpath.files.unpacking import memory_limit, unpacked
 
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
-PARQUET = (".parquet", ".pq")
 _EXCEL = ".xlsx"
 _ANY_SEPARATOR = ".txt"
 _PACKED = ".gz"
@@ -25,6 +25,9 @@ _BINARY: dict[str, Any] = {
     _EXCEL: ("Excel", partial(pl.read_excel, engine="calamine", sheet_id=0, raise_if_empty=False)),
 }
 _READABLE = (*SEPARATORS, *_BINARY, _ANY_SEPARATOR)
+_EXPANSION = 3  # ratio of memory to file size, typical of Parquet
+_SHARE_OF_MEMORY = 0.5  # for the rows of several files; the rest is for the fit
+_MAX_LISTED = 10  # column names in an error message
 
 
 def read_table(
@@ -34,18 +37,22 @@ def read_table(
     codes: Iterable[str] = (),
     encoding: str | None = None,
 ) -> pl.DataFrame:
-    r"""Read a table from a CSV, Parquet, Feather or Excel file.
+    r"""Read a table from CSV, Parquet, Feather or Excel files.
 
     CSV may be compressed (``.gz``), separated by commas, semicolons, tabs or vertical
     bars, and encoded as UTF-8 or UTF-16. Numbers may be in quotes. ``NA`` and similar
     words are missing values, except in columns of two-letter codes.
 
+    The rows of several files are concatenated if they fit into memory. Folders named
+    ``column=value``, as Spark and Hive write them, add a column to the files in them.
+
     Parameters
     ----------
     path : path or binary file
         File that ends in ``.csv``, ``.tsv``, ``.txt``, ``.parquet``, ``.feather`` or
-        ``.xlsx``; text files may also be compressed (``.gz``). An open file, such as
-        ``sys.stdin.buffer``, must contain CSV.
+        ``.xlsx``; text files may also be compressed (``.gz``). A pattern such as
+        ``"parts/*.csv"``, or a folder of Parquet files, stands for several files. An
+        open file, such as ``sys.stdin.buffer``, must contain CSV.
     text : list of str
         Columns that stay text, even if they look like numbers.
     codes : list of str
@@ -77,6 +84,9 @@ def read_table(
     """
     options: dict[str, Any] = {"text": text, "codes": codes, "encoding": encoding}
     if isinstance(path, str | os.PathLike):
+        if is_many(str(path)):
+            return _read_files(str(path), options)
+        check_local(str(path))
         name, table = repr(str(path)), _read_file(str(path), options)
     else:
         name = {"<stdin>": "standard input"}.get(path.name, repr(path.name))
@@ -84,6 +94,64 @@ def read_table(
     if table.height == 0:
         raise ValueError(f"{name} has a header but no rows.")
     return table
+
+
+def read_part(path: str, **options: Any) -> pl.DataFrame:
+    """Read one file of a partitioned table, with the columns that its path names."""
+    return _with_partition_types(_read_untyped_part(path, options), [path], options["text"])
+
+
+def _read_files(pattern: str, options: dict[str, Any]) -> pl.DataFrame:
+    """Read and concatenate several files, or raise if they may not fit into memory."""
+    names = file_names(pattern)
+    # A rough estimate: an exact one would take as long as reading the files.
+    needed, limit = _EXPANSION * sum(map(os.path.getsize, names)), memory_limit()
+    if needed > _SHARE_OF_MEMORY * limit:
+        raise MemoryError(
+            f"{pattern!r} has {len(names):,} files, which may need {needed / 1e9:.1f} GB of the "
+            f"{limit / 1e9:.1f} GB of available memory: read them with dask.dataframe and use "
+            "rocpath.dask, or use fewer files."
+        )
+    # Sets, because the first file would exhaust iterators.
+    options |= {name: set(options[name]) for name in ("text", "codes")}
+    tables = {name: _read_untyped_part(name, options) for name in names}
+    return _with_partition_types(_concatenated(tables), names, options["text"])
+
+
+def _read_untyped_part(path: str, options: dict[str, Any]) -> pl.DataFrame:
+    """Read a file, with its partition columns as text."""
+    table = read_table(path, **options)
+    values = partition_values(path).items()
+    return table.with_columns(
+        pl.lit(value, pl.String).alias(column)
+        for column, value in values
+        if column not in table.columns
+    )
+
+
+def _concatenated(tables: dict[str, pl.DataFrame]) -> pl.DataFrame:
+    """Concatenate the rows of several tables, or raise if their columns differ."""
+    first, *_ = tables.values()
+    for name, table in tables.items():
+        missing = [column for column in first.columns if column not in table.columns]
+        added = [column for column in table.columns if column not in first.columns]
+        if missing or added:
+            raise ValueError(
+                f"{name!r} must have the columns of the first file, {next(iter(tables))!r}: it "
+                f"lacks {missing[:_MAX_LISTED]} and adds {added[:_MAX_LISTED]}."
+            )
+    aligned = [table.select(first.columns) for table in tables.values()]
+    return pl.concat(aligned, how="vertical_relaxed")
+
+
+def _with_partition_types(
+    table: pl.DataFrame, names: list[str], text: Iterable[str]
+) -> pl.DataFrame:
+    """Convert the partition columns to numbers or dates, unless they are to stay text."""
+    columns = {column for name in names for column in partition_values(name)} - set(text)
+    return table.with_columns(
+        typed(one) for one in table if one.name in columns and one.dtype == pl.String
+    )
 
 
 def _read_file(source: str, options: dict[str, Any]) -> pl.DataFrame:

@@ -140,18 +140,6 @@ def column(table: pl.DataFrame, name: str, role: str) -> pl.Series:
     return table[name]
 
 
-def concatenate(tables: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
-    """Concatenate the rows of several tables, or raise if their columns differ."""
-    first, *_ = tables.values()
-    for name, table in tables.items():
-        if table.columns != first.columns:
-            raise ValueError(
-                f"{name!r} must have the columns of the first file, {listed(first.columns)}, got "
-                f"{listed(table.columns)}."
-            )
-    return pl.concat(tables.values(), how="vertical_relaxed")
-
-
 def feature_columns(
     table: pl.DataFrame, excluded: Iterable[str], types: Mapping[str, str]
 ) -> tuple[TableFeatures, list[ColumnAudit]]:

@@ -1,7 +1,7 @@
 """Fit models to a prepared table, compare them, and collect the results."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import time
 from typing import TYPE_CHECKING, Any
 
@@ -55,8 +55,6 @@ class TableFit:
         Description of the threshold of the model; empty if none was requested.
     coefficients, importance : list of tuple of str and float
         Coefficients of the inputs, or permutation importances of the columns, by name.
-    all_rows : dict
-        Results for all rows, by name, if the other results are for a sample.
     """
 
     label: BinaryLabel
@@ -71,7 +69,6 @@ class TableFit:
     threshold_note: str = ""
     coefficients: Sequence[tuple[str, float]] = ()
     importance: Sequence[tuple[str, float]] = ()
-    all_rows: dict[str, Any] = field(default_factory=dict)
 
 
 def fit_table(prepared: PreparedTable, settings: "TableClassifier") -> TableFit:

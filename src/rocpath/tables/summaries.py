@@ -105,7 +105,6 @@ def metrics_dict(fit: TableFit, title: str, test: TableEvaluation | None = None)
         "log_odds_per_standard_deviation": fit.coefficients,
         "auc_decrease_if_permuted": fit.importance,
         "weights_of_blend": fit.model.weights,
-        **fit.all_rows,
     }
 
 
