@@ -13,6 +13,7 @@ from .evaluation.other_metrics import (
 )
 from .evaluation.planning import n_positives_needed
 from .evaluation.results import AUCComparison, AUCInterval, MetricInterval
+from .evaluation.score_evaluation import ScoreEvaluation
 from .evaluation.thresholds import choose_threshold
 from .files.tables import read_table
 from .pages.evaluation import evaluation_report
@@ -48,6 +49,7 @@ __all__ = [
     "OperatingPoint",
     "PenaltyRegressor",
     "ROCCurve",
+    "ScoreEvaluation",
     "StepPath",
     "TableClassifier",
     "ThresholdClassifier",

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 
 import numpy as np
 import polars as pl
@@ -43,9 +44,26 @@ def test_all_pairs_are_compared(scores, capsys):
     assert found["scores"]["good"]["value"] == pytest.approx(roc_auc_score(y, table["good"]))
     assert main([*argv, "scaled", "--max-fpr", "0.1"]) == 0
     shown, notes = capsys.readouterr()
-    assert "partial AUC up to an FPR of 0.1" in shown
-    assert "'good' has a significantly higher partial AUC than 'poor' (difference 0.0" in notes
+    assert "partial AUC (FPR up to 0.1)" in shown
+    assert "'good' has a significantly higher partial AUC (FPR up to 0.1) than 'poor'" in notes
     assert "'scaled'" in notes
+
+
+def test_the_page_shows_the_partial_aucs_that_the_terminal_prints(scores, tmp_path, capsys):
+    name, table, y = scores
+    page = tmp_path / "p.html"
+    argv = ["compare", name, "--label", "y", "--max-fpr", "0.1"]
+    assert main([*argv, "--out", str(page)]) == 0
+    shown, html = capsys.readouterr().out, page.read_text()
+    for score in ("good", "poor", "scaled"):
+        values = table["poor"] if score == "scaled" else table[score]
+        area = rp.auc_interval(y, values, max_fpr=0.1)
+        for text in (f"{area.value:.4f}", f"{area.low:.4f} to {area.high:.4f}"):
+            assert text in shown
+            assert text in html
+    p_value = re.search("Test of equal partial AUCs: .*(p [=<] [^ \n]*)", shown)[1]
+    assert f"Test of equal partial AUCs: {p_value}.".replace("<", "&lt;") in html
+    assert f"<h2>Differences in {area.name}</h2>" in html
 
 
 def test_groups_make_the_comparison_cluster_robust(tmp_path, scores, capsys):
@@ -65,7 +83,7 @@ def test_groups_make_the_comparison_cluster_robust(tmp_path, scores, capsys):
 def test_scores_with_equal_rankings_do_not_differ(scores, capsys):
     argv = ["compare", scores[0], "--label", "y", "--scores", "poor,scaled"]
     assert main(argv) == 0
-    assert capsys.readouterr().err == "No significant difference.\n"
+    assert capsys.readouterr().err == "No significant difference in AUC.\n"
 
 
 @pytest.mark.parametrize(

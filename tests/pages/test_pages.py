@@ -128,5 +128,5 @@ def test_bars_share_one_scale_that_includes_zero():
     fit = simulated_fit(coefficients=[("a", 2.0), ("b", -1.0)])
     html = fit_report_html(fit, title="t", headline="")
     # 220 pixels for -1 to 2: zero lies a third from the left.
-    bars = re.findall(r'<rect x="(.*?)" width="(.*?)" height="12" fill="#[d0]', html)
+    bars = re.findall(r'<rect x="(.*?)" width="(.*?)" height="12" fill="var\(--f[pn]', html)
     assert bars == [("73.3", "146.7"), ("0.0", "73.3")]

@@ -1,7 +1,7 @@
 """HTML page for labeling sequences in a browser."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,8 +17,10 @@ from rocpath.changepoint.observations import (
 from rocpath.changepoint.penalty_default import default_penalty
 from rocpath.changepoint.search import Constraint, SegmentCost
 from rocpath.changepoint.segmentation import segment, segment_penalty
-from rocpath.pages.labeling import TITLE, PageModel, PageSequence, labeling_html
 from rocpath.validation import Floats, whole_number
+
+if TYPE_CHECKING:
+    from rocpath.pages.labeling import PageSequence
 
 
 def labeling_page(
@@ -33,7 +35,7 @@ def labeling_page(
     min_length: int = 1,
     weights: Sequence[ArrayLike | None] | None = None,
     penalties: Sequence[float] | None = None,
-    title: str = TITLE,
+    title: str = "Label changes",
 ) -> str:
     """Return an HTML page for labeling regions with and without changes.
 
@@ -77,6 +79,9 @@ def labeling_page(
     >>> "<title>a &lt; b</title>" in page
     True
     """
+    # Pages are above the results that they show.
+    from rocpath.pages.labeling import labeling_html
+
     whole_number("max_changes", max_changes, least=0)
     values = checked_sequences(sequences)
     n = len(values)
@@ -105,7 +110,9 @@ def _page_sequence(
     penalty: float | None,
     max_changes: int,
     settings: dict[str, Any],
-) -> PageSequence:
+) -> "PageSequence":
+    from rocpath.pages.labeling import PageModel, PageSequence
+
     value = noise_scaled(value, weight)[0]
     if penalty is None:
         penalty = default_penalty(value, cost=settings["cost"], weights=weight)

@@ -268,8 +268,8 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
         notes : list of str
             Sentences to show above the results.
         """
-        # Pages require jinja2 and plotly, which are optional.
-        from rocpath.changepoint.detector_report import detector_report
+        # Pages are above the results that they show.
+        from rocpath.pages.detector_report import detector_report
 
         self._refuse_without_training("report")
         page = detector_report(self, title=title, names=names, is_time=is_time, notes=notes)

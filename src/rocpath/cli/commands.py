@@ -5,7 +5,7 @@ Other modules are imported when a command runs, so that --help is fast.
 
 import json
 import shlex
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -180,29 +180,30 @@ def compare(
     """Compare the AUCs of several columns of scores.
 
     All pairs are compared by DeLong's test, with Holm's adjustment of the p-values.
-    With --group, tests and intervals are cluster-robust.
+    With --max-fpr, partial AUCs are compared; with --group, tests and intervals are
+    cluster-robust.
     """
     options.Targets(max_fpr).check()
     if out is not None:
         early_checks.check_file(out, force=force)
     names = options.split_names(scores)
     early_checks.check_columns_exist(table, {"label": [label], "--scores": names, "group": [group]})
-    from rocpath.cli import score_tables
-    from rocpath.evaluation.many_curves import compare_aucs
+    from rocpath.cli.score_tables import read_scores
+    from rocpath.cli.terminal import say
+    from rocpath.evaluation.score_evaluation import ScoreEvaluation
 
-    known = score_tables.read_scores(table, label, positive, names, group)
-    given: dict[str, Any] = {"groups": known.groups, "positive": known.label.positive}
-    found = compare_aucs(known.classes, known.score, max_fpr=max_fpr, **given)
+    rows = read_scores(table, label, positive, names, group)
+    evaluation = ScoreEvaluation.from_scores(
+        rows.classes, rows.score, max_fpr=max_fpr, groups=rows.groups, positive=rows.label.positive
+    )
     if as_json:
-        typer.echo(json.dumps(score_tables.comparison_dict(known, found, max_fpr)))
+        typer.echo(json.dumps(evaluation.to_dict()))
     else:
-        score_tables.show_comparisons(known, found, max_fpr)
+        typer.echo(f"{rows.name}\n{evaluation!r}")
+        for finding in evaluation.findings:
+            say(finding)
     if out is not None:
-        from rocpath.cli.terminal import say
-        from rocpath.pages.evaluation import evaluation_report
-
-        title = f"Evaluation of {known.name}"
-        evaluation_report(known.classes, known.score, path=out, title=title, **given)
+        evaluation.report(out, title=f"Evaluation of {rows.name}")
         say(f"Open {out}")
 
 

@@ -1,9 +1,7 @@
-"""Read columns of scores, and show their comparison in the terminal."""
+"""Read columns of labels, scores and groups."""
 
-import sys
 from collections.abc import Sequence
-from dataclasses import asdict
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -11,10 +9,7 @@ from numpy.typing import NDArray
 
 from rocpath.cli.early_checks import shown_name
 from rocpath.cli.files import opened
-from rocpath.cli.terminal import say
-from rocpath.evaluation.many_curves import AUCComparisons
 from rocpath.files.tables import read_table
-from rocpath.pages.evaluation import significant_differences
 from rocpath.tables.columns import column, numbers_of
 from rocpath.tables.labels import BinaryLabel, binary_label
 
@@ -51,26 +46,3 @@ def read_scores(
     groups = None if group is None else rows[group].to_numpy()
     known = binary_label(column(rows, label, "label"), positive)
     return ScoreTable(shown_name(table), known, score, groups, rows.select(*names, *others))
-
-
-def comparison_dict(
-    known: ScoreTable, found: AUCComparisons, max_fpr: float | None
-) -> dict[str, Any]:
-    """Return AUCs and differences, for JSON."""
-    pairs = [
-        {"first": pair.first, "second": pair.second, **asdict(pair.comparison)}
-        | {"holm_p_value": pair.holm_p_value}
-        for pair in found.pairs
-    ]
-    scores = {name: asdict(area) for name, area in found.intervals.items()}
-    results = {"scores": scores, "pairs": pairs, "p_value": found.p_value}
-    return {**known.label.summary, "max_fpr": max_fpr, **results}
-
-
-def show_comparisons(known: ScoreTable, found: AUCComparisons, max_fpr: float | None) -> None:
-    """Show AUCs and tests of all pairs, and name the significant differences."""
-    limit = "" if max_fpr is None else f"; partial AUC up to an FPR of {max_fpr:g}"
-    area = "AUC" if max_fpr is None else "partial AUC"
-    sys.stdout.write(f"{known.name}: {known.label.counted}{limit}\n{found!r}\n")
-    for line in significant_differences(found, area):
-        say(line)

@@ -53,7 +53,8 @@ class AUCComparisons(TextTable):
     p_value: float
 
     def _tables(self) -> list[tuple[list[str], list[list[str]]]]:
-        interval = f"{percent(next(iter(self.intervals.values())).confidence)} CI"
+        area = next(iter(self.intervals.values()))
+        interval = f"{percent(area.confidence)} CI"
         scores = [
             [name, f"{one.value:.4f}", f"{one.low:.4f} to {one.high:.4f}"]
             for name, one in self.intervals.items()
@@ -68,13 +69,15 @@ class AUCComparisons(TextTable):
             for first, second, one, adjusted in self.pairs
         ]
         return [
-            (["score", "AUC", interval], scores),
+            (["score", area.name, interval], scores),
             (["pair", "difference", interval, "p", "Holm's p"], pairs),
         ]
 
     def _below(self) -> list[str]:
+        area = next(iter(self.intervals.values()))
+        kind = "AUCs" if area.max_fpr is None else "partial AUCs"
         return [
-            f"Test of equal AUCs: statistic {self.statistic:.3g}, degrees of freedom "
+            f"Test of equal {kind}: statistic {self.statistic:.3g}, degrees of freedom "
             f"{self.degrees_of_freedom}, {p_text(self.p_value)}"
         ]
 

@@ -8,18 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rocpath.evaluation.calibration import calibration_bins
-from rocpath.evaluation.intervals import auc_interval
-from rocpath.evaluation.many_curves import AUCComparisons, compare_aucs
 from rocpath.evaluation.operating_points import RankedRows
-from rocpath.evaluation.other_metrics import average_precision_interval
 from rocpath.evaluation.results import p_text, percent
 from rocpath.evaluation.roc_bands import roc_band, threshold_grid
+from rocpath.evaluation.score_evaluation import ScoreEvaluation
 from rocpath.pages.page import page_html
 from rocpath.sample import Sample
 from rocpath.search.step_view import drawn_curve
-from rocpath.validation import share_between
-
-_LEVEL = 0.05  # significance level for Holm-adjusted p-values
 
 
 def evaluation_report(
@@ -27,6 +22,7 @@ def evaluation_report(
     scores: Mapping[str, ArrayLike],
     *,
     path: str | Path,
+    max_fpr: float | None = None,
     groups: ArrayLike | None = None,
     confidence: float = 0.95,
     positive: Any = None,
@@ -43,6 +39,8 @@ def evaluation_report(
         is shown for scores between 0 and 1.
     path : str or Path
         File to write.
+    max_fpr : float, optional
+        Compare partial AUCs up to this false positive rate.
     groups : array-like, shape (n_rows,), optional
         Group of each row, as in :func:`rocpath.auc_interval`.
     confidence : float
@@ -67,39 +65,41 @@ def evaluation_report(
     ...     rp.evaluation_report(y, scores, path=f"{folder}/evaluation.html").name
     'evaluation.html'
     """
-    confidence = share_between("confidence", confidence)
-    sample = Sample.from_labels(y, groups=groups, positive=positive)
-    columns = {name: sample.scores(name, score) for name, score in scores.items()}
-    if not columns:
-        raise ValueError("scores must have at least one entry, got an empty dict.")
-    labels = np.asarray(y)
-    classes = [str(labels[side][0]) for side in (~sample.is_positive, sample.is_positive)]
-    given: dict[str, Any] = {"groups": groups, "confidence": confidence, "positive": True}
-    is_several = len(columns) > 1
-    comparison = compare_aucs(sample.is_positive, columns, **given) if is_several else None
-    page = page_html(
+    settings: dict[str, Any] = {"max_fpr": max_fpr, "groups": groups, "positive": positive}
+    evaluation = ScoreEvaluation.from_scores(y, scores, confidence=confidence, **settings)
+    return evaluation.report(path, title=title)
+
+
+def evaluation_html(evaluation: ScoreEvaluation, *, title: str) -> str:
+    """Return a self-contained page about the evaluation of scores."""
+    sample, confidence = evaluation.sample, evaluation.confidence
+    models = [
+        {"name": name, "auc": area, "ap": evaluation.average_precision[name]}
+        for name, area in evaluation.intervals.items()
+    ]
+    charts = [_chart(sample, name, score, confidence) for name, score in evaluation.scores.items()]
+    return page_html(
         "evaluation.html",
         title=title,
         scripts=["evaluation"],
-        classes=classes,
+        classes=evaluation.classes,
         level=percent(confidence),
-        facts=_facts(sample, classes),
-        models=[_intervals(sample, name, score, given) for name, score in columns.items()],
-        comparison=comparison,
-        findings=[] if comparison is None else significant_differences(comparison),
+        metric=evaluation.metric,
+        max_fpr=evaluation.max_fpr,
+        facts=_facts(sample, evaluation.classes),
+        models=models,
+        comparison=evaluation.comparison,
+        findings=evaluation.findings,
         p_text=p_text,
         charts={
             "n_positive": sample.counts["n_positives"],
             "n_negative": sample.counts["n_negatives"],
-            "models": [_chart(sample, name, score, confidence) for name, score in columns.items()],
+            "models": charts,
         },
     )
-    target = Path(path)
-    target.write_text(page, encoding="utf-8")
-    return target
 
 
-def _facts(sample: Sample, classes: list[str]) -> dict[str, str]:
+def _facts(sample: Sample, classes: tuple[str, str]) -> dict[str, str]:
     """Return the numbers of rows and groups, by name."""
     counts = {
         "Rows": sample.is_positive.size,
@@ -108,29 +108,6 @@ def _facts(sample: Sample, classes: list[str]) -> dict[str, str]:
         "Groups": sample.counts["n_groups"],
     }
     return {name: f"{count:,}" for name, count in counts.items() if count is not None}
-
-
-def _intervals(
-    sample: Sample, name: str, score: NDArray[np.float64], given: dict[str, Any]
-) -> dict[str, Any]:
-    """Return the AUC and the average precision of a score, with intervals."""
-    area = auc_interval(sample.is_positive, score, **given)
-    precision = average_precision_interval(sample.is_positive, score, **given)
-    return {"name": name, "auc": area, "ap": precision}
-
-
-def significant_differences(comparison: AUCComparisons, metric: str = "AUC") -> list[str]:
-    """Describe each significant difference in a sentence, or state that there is none."""
-    lines = []
-    for first, second, one, p_value in comparison.pairs:
-        if p_value < _LEVEL:
-            better, worse = (first, second) if one.difference > 0 else (second, first)
-            lines.append(
-                f"{better!r} has a significantly higher {metric} than {worse!r} (difference "
-                f"{abs(one.difference):.4f} ± {one.standard_error:.4f}, Holm-adjusted "
-                f"{p_text(p_value)})."
-            )
-    return lines or ["No significant difference."]
 
 
 def _chart(

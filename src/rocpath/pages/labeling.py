@@ -11,11 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rocpath.pages.label_colors import KIND_COLORS
 from rocpath.pages.page import page_html
+from rocpath.palette import KIND_COLORS
 from rocpath.validation import check_increase, describe, finite_vector
 
-TITLE = "Label changes"
 # The order matters: each script adds to an object that the following ones use.
 _SCRIPTS = ("signal", "labels", "models", "drawing", "overview", "edits", "input", "page")
 
@@ -66,7 +65,7 @@ def labeling_html(
     *,
     labels: Sequence[tuple[str, Any, Any, str]] = (),
     has_peaks: bool = False,
-    title: str = TITLE,
+    title: str = "Label changes",
 ) -> str:
     """Return a self-contained page for labeling sequences in a browser.
 

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from rocpath.palette import css_variables
+
 
 def page_html(
     template: str,
@@ -29,7 +31,11 @@ def page_html(
     texts = {name: web_file(f"{name}.js") for name in scripts}
     if needs_plotly:
         texts = {"plotly": f"{plotly_script()}\n{web_file('charts.js')}", **texts}
-    values["style"] = "".join(web_file(f"{name}.css") for name in styles)
+    # The first script defines a function for the others.
+    first = next(iter(texts))
+    texts[first] = f"{web_file('palette.js')}\n{texts[first]}"
+    style_sheets = [web_file(f"{name}.css") for name in styles]
+    values["style"] = "".join([css_variables(), *style_sheets])
     values["hashes"] = [_hash(text) for text in texts.values()]
     return str(environment().get_template(template).render(title=title, scripts=texts, **values))
 

@@ -1,25 +1,19 @@
 """HTML report of learned penalties, which shows every labeled sequence."""
 
-from __future__ import annotations
-
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from rocpath.pages.label_colors import KIND_COLORS
+from rocpath.changepoint import Labels, PenaltyErrors
+from rocpath.model_selection.comparison import ModelComparison
 from rocpath.pages.page import page_html
+from rocpath.palette import KIND_COLORS
+from rocpath.search.roc import ROCCurve
 from rocpath.search.step_view import drawn_curve, extremes
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from rocpath.changepoint import Labels, PenaltyErrors
-    from rocpath.model_selection.comparison import ModelComparison
-    from rocpath.search.roc import ROCCurve
 
 _MAX_POINTS = 2_000_000  # drawn for all sequences together
 _MIN_BINS, _MAX_BINS = 50, 500  # per sequence, with up to four points each

@@ -1,18 +1,14 @@
 """Report on the fit of a table: comparison, thresholds, calibration and columns."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from scipy.special import expit
 from sklearn.metrics import roc_curve
 
+from rocpath.evaluation.score_summary import ScoreSummary
 from rocpath.pages.page import page_html
 from rocpath.search.step_view import drawn_curve
-
-if TYPE_CHECKING:
-    from rocpath.evaluation.score_summary import ScoreSummary
-    from rocpath.tables.fit import TableFit
+from rocpath.tables.fit import TableFit
 
 _LONGEST_NAME = 40  # characters in a legend
 

@@ -1,26 +1,20 @@
-"""Colors and axes shared by all figures."""
+"""Axes, legends and line styles shared by all figures."""
 
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rocpath.palette import FN_COLOR, FP_COLOR
 from rocpath.validation import Floats
 
-# The palette of Okabe and Ito, which is suitable for color-blind readers.
-BLACK, GRAY = "#000000", "#767676"
-ORANGE, SKY, GREEN, BLUE = "#E69F00", "#56B4E9", "#009E73", "#0072B2"
-RED, PURPLE = "#D55E00", "#CC79A7"
-SERIES = (BLUE, RED, GREEN, PURPLE, ORANGE, SKY, BLACK)
-
-FP_COLOR, FN_COLOR, MIN_COLOR = RED, BLUE, BLACK
-# Color, line style and width. The first line is wide, so that it is visible beneath the
-# third.
+# Line style, width and opacity. The first line is wide and pale, so that it is visible
+# beneath the third.
 VARIANT_STYLES = {
-    "first min": ("#8CD3BE", "-", 5.0),
-    "linear": (ORANGE, ":", 1.8),
-    "best AUM": (BLACK, "--", 1.3),
-    "best AUC": (PURPLE, "-", 1.6),
+    "first min": ("-", 5.0, 0.45),
+    "linear": (":", 1.8, 1.0),
+    "best AUM": ("--", 1.3, 1.0),
+    "best AUC": ("-", 1.6, 1.0),
 }
 
 

@@ -5,7 +5,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from rocpath.plots.canvas import SERIES, axes_grid, legend_outside, tidy
+from rocpath.palette import SERIES
+from rocpath.plots.canvas import axes_grid, legend_outside, tidy
 from rocpath.search.descent import Descent
 
 _MAX_MARKED = 40  # maximum number of steps with markers; more markers would overlap

@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rocpath import changepoint as cp
+from rocpath import palette
 from rocpath.changepoint.search import Constraint, SegmentCost
-from rocpath.pages.label_colors import KIND_COLORS
+from rocpath.palette import KIND_COLORS
 from rocpath.plots import canvas
 from rocpath.search.roc import inside_interval
 
@@ -84,13 +85,13 @@ def _draw_labels(ax: Any, labels: cp.Labels) -> None:
 def _draw_segments(
     ax: Any, x: NDArray[Any], position: NDArray[Any], models: cp.Segmentations, n_changes: int
 ) -> None:
-    ax.plot(position, x, ".", color=canvas.GRAY, markersize=3.5)
+    ax.plot(position, x, ".", color=palette.GRAY, markersize=3.5)
     # The last segment ends where the next observation would be.
     width = position[-1] - position[-2] if x.size > 1 else 1.0
     edge = np.append(position, position[-1] + width)[[0, *models.changes[n_changes], x.size]]
-    canvas.draw_steps(ax, edge, models.mean[n_changes], color=canvas.BLACK, lw=2, label="mean")
+    canvas.draw_steps(ax, edge, models.mean[n_changes], color=palette.BLACK, lw=2, label="mean")
     for change in edge[1:-1]:
-        ax.axvline(change, color=canvas.BLACK, linestyle="--", linewidth=1)
+        ax.axvline(change, color=palette.BLACK, linestyle="--", linewidth=1)
     ax.set(xlabel="position", ylabel="value")
     ax.set_title(f"number of changes: {n_changes}", loc="left", fontsize=10)
     canvas.tidy(ax)
@@ -103,7 +104,7 @@ def _draw_errors(ax: Any, errors: cp.PenaltyErrors, log_penalty: float) -> None:
     jump = errors.min_log_penalty[1:]
     beyond = max(0.0, jump[0] - log_penalty, log_penalty - jump[-1])
     canvas.draw_errors(ax, jump, errors.fp, errors.fn, beyond + _MARGIN)
-    ax.axvline(log_penalty, color=canvas.GRAY, ls="--", label="shown left")
+    ax.axvline(log_penalty, color=palette.GRAY, ls="--", label="shown left")
     ax.set(xlabel="log penalty", ylabel="label errors")
     ax.yaxis.set_major_locator(MaxNLocator(integer=True))
     ax.set_ylim(bottom=-0.05 * max(1, errors.fp.max()))

@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rocpath import palette
 from rocpath.plots import canvas
 from rocpath.search.breakpoints import ErrorBreakpoints
 from rocpath.search.lines import Lines
@@ -75,14 +76,16 @@ class LineSearchDisplay:
         grid = {"sharex": True, "gridspec_kw": {"height_ratios": (1, 1, 1.4)}}
         auc_axes, aum_axes, line_axes = self.ax_ = canvas.axes_grid(ax, 3, 1, (6.4, 6.8), **grid)
         self.figure_ = auc_axes.figure
-        auc_axes.plot(*self.view.auc, color=canvas.BLACK, linewidth=1.2)
-        aum_axes.plot(*self.view.aum, color=canvas.BLACK, linewidth=1.2)
+        auc_axes.plot(*self.view.auc, color=palette.BLACK, linewidth=1.2)
+        aum_axes.plot(*self.view.aum, color=palette.BLACK, linewidth=1.2)
         _draw_lines(line_axes, self.lines, self.view.max_step)
         for one in self.view.variants:
-            color, dashes, width = canvas.VARIANT_STYLES[one.name]
+            color = palette.VARIANT_COLORS[one.name]
+            dashes, width, alpha = canvas.VARIANT_STYLES[one.name]
+            style = {"color": color, "ls": dashes, "lw": width, "alpha": alpha}
             label = f"{one.name} ({one.step:.3g})"
             for axes in self.ax_:
-                axes.axvline(one.step, color=color, ls=dashes, lw=width, zorder=1.5, label=label)
+                axes.axvline(one.step, zorder=1.5, label=label, **style)
             auc_axes.plot(one.step, one.auc, "o", color=color, markersize=4 + width)
             aum_axes.plot(one.step, one.aum, "o", color=color, markersize=4 + width)
         handles, labels = line_axes.get_legend_handles_labels()
@@ -109,11 +112,11 @@ def _draw_lines(ax: Any, lines: Lines, max_step: float) -> None:
     jumps_fp, jumps_fn = shown.fp_diff != 0, shown.fn_diff != 0
     handles = []
     for is_kind, color, name in (
-        (jumps_fp & ~jumps_fn, canvas.FP_COLOR, "FP changes"),
-        (jumps_fn & ~jumps_fp, canvas.FN_COLOR, "FN changes"),
+        (jumps_fp & ~jumps_fn, palette.FP_COLOR, "FP changes"),
+        (jumps_fn & ~jumps_fp, palette.FN_COLOR, "FN changes"),
         # A changepoint problem may have breakpoints that change both; one with weight 0
         # changes neither.
-        (jumps_fp == jumps_fn, canvas.GRAY, "both"),
+        (jumps_fp == jumps_fn, palette.GRAY, "both"),
     ):
         if is_kind.any():
             low = shown.intercept[is_kind]
@@ -170,9 +173,9 @@ def plot_step_path(
     auc_axes, aum_axes = axes = canvas.axes_grid(ax, 2, 1, (6.4, 4.8), sharex=True)
     is_shown = path.step < last
     edge = np.append(path.step[is_shown], last)
-    canvas.draw_steps(auc_axes, edge, path.auc_after[is_shown], color=canvas.BLACK, linewidth=1.2)
-    aum_axes.plot(edge, path.aum_at(edge), color=canvas.BLACK, linewidth=1.2)
-    for (name, one), color in zip(best.items(), canvas.SERIES, strict=False):
+    canvas.draw_steps(auc_axes, edge, path.auc_after[is_shown], color=palette.BLACK, linewidth=1.2)
+    aum_axes.plot(edge, path.aum_at(edge), color=palette.BLACK, linewidth=1.2)
+    for (name, one), color in zip(best.items(), palette.SERIES, strict=False):
         label = f"{name}: step {one.step:.3g}"
         for axis in axes:
             axis.axvline(one.step, color=color, linestyle="--", linewidth=1.3, label=label)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rocpath import palette
 from rocpath.evaluation.curves import ScoreCurve
 from rocpath.evaluation.operating_points import OperatingPoint, RankedRows
 from rocpath.evaluation.results import percent
@@ -81,7 +82,7 @@ def plot_roc(
     named = scores if isinstance(scores, Mapping) else {name or "": scores}
     (axes,) = canvas.axes_grid(ax, 1, 1, (5.2, 5.2))
     # Line styles change only after all colors have been used.
-    styles = cycle(product(_DASHES, canvas.SERIES))
+    styles = cycle(product(_DASHES, palette.SERIES))
     for (label, given), (dashes, color) in zip(named.items(), styles, strict=False):
         curve = ScoreCurve.of(sample, given, name=label or "scores", confidence=confidence)
         score, found = curve.score, curve.interval
@@ -95,11 +96,11 @@ def plot_roc(
             _draw_band(axes, limits, color, alpha=0.16 if len(named) == 1 else 0.1)
     if operating_point is not None:
         _mark(axes, operating_point)
-    axes.plot([0, 1], [0, 1], color=canvas.GRAY, linestyle=":", linewidth=1, zorder=1)
+    axes.plot([0, 1], [0, 1], color=palette.GRAY, linestyle=":", linewidth=1, zorder=1)
     axes.set(xlabel="False positive rate", ylabel="True positive rate", aspect="equal")
     axes.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01))
     title = "" if band is None else f"{percent(confidence)} {band} confidence band"
-    axes.set_title(title, fontsize=9, loc="left", color=canvas.GRAY)
+    axes.set_title(title, fontsize=9, loc="left", color=palette.GRAY)
     canvas.tidy(axes)
     axes.legend(loc="lower right", fontsize=8.5, framealpha=0.9)
     return axes  # type: ignore[no-any-return]
@@ -174,7 +175,7 @@ def _draw_lettered_curve(ax: Any, curve: ROCCurve) -> None:
     has_letters = len(points) <= len(_LETTERS)
     ax.plot([0, 1], [0, 1], color="0.8", linewidth=1, zorder=1)
     marker = "o" if has_letters else None
-    ax.plot(*points.T, color=canvas.MIN_COLOR, marker=marker, markersize=4, label="ROC")
+    ax.plot(*points.T, color=palette.MIN_COLOR, marker=marker, markersize=4, label="ROC")
     ax.set(xlabel="false positive rate", ylabel="true positive rate", aspect=1)
     space = 0.16 if has_letters else 0.03
     # If errors are not monotone, a curve may leave the unit square.
@@ -197,7 +198,7 @@ def _draw_errors(ax: Any, curve: ROCCurve, fp: Floats, fn: Floats) -> None:
     jump = curve.threshold[1:, 0]
     edge = canvas.draw_errors(ax, jump, fp, fn, margin=0.12 * (jump[-1] - jump[0]) or 1.0)
     least = curve.min_error
-    canvas.draw_steps(ax, edge, least, color=canvas.MIN_COLOR, lw=1.2, label="min(FP, FN)")
+    canvas.draw_steps(ax, edge, least, color=palette.MIN_COLOR, lw=1.2, label="min(FP, FN)")
     # A value for each edge is needed; that of the last edge is not drawn.
     shade = {"color": "0.85", "lw": 0, "label": "AUM", "zorder": 1}
     ax.fill_between(edge, np.append(least, 0.0), step="post", **shade)

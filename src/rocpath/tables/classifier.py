@@ -14,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted
 from rocpath.evaluation.threshold_targets import ThresholdTargets
 from rocpath.files.models import save_model
 from rocpath.model_selection.comparison import ModelComparison
-from rocpath.pages.report import fit_report_html
 from rocpath.ranking.scores import LogOddsClassifier
 from rocpath.tables import preparation
 from rocpath.tables.columns import ColumnAudit, text_of
@@ -259,6 +258,9 @@ class TableClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         test : TableEvaluation, optional
             Evaluation on test rows, for the headline.
         """
+        # Pages are above the results that they show.
+        from rocpath.pages.report import fit_report_html
+
         check_is_fitted(self, "fit_")
         page = fit_report_html(self.fit_, title=title, headline=headline(self.fit_, test))
         Path(path).write_text(page, encoding="utf-8")

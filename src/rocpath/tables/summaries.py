@@ -14,7 +14,6 @@ from rocpath.evaluation.results import AUCInterval
 from rocpath.files.csv_text import inert_csv
 from rocpath.files.models import MODEL_FILE, model_bytes
 from rocpath.model_selection.comparison import ModelComparison, ModelScore
-from rocpath.pages.report import fit_report_html
 from rocpath.tables.comparison import CrossValidatedScores, mean_auc
 from rocpath.tables.evaluation import TableEvaluation, point_dict
 from rocpath.tables.fit import TableFit
@@ -137,5 +136,7 @@ def result_files(
         files["weights.csv"] = inert_csv(pl.DataFrame(table))
     # The report is optional and needs extra packages.
     if find_spec("plotly") and find_spec("jinja2"):
+        from rocpath.pages.report import fit_report_html
+
         files["report.html"] = fit_report_html(fit, title=title, headline=headline(fit, test))
     return files

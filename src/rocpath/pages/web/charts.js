@@ -2,23 +2,23 @@
    with a movable threshold, and calibration plots. Names are escaped HTML. */
 globalThis.rocpathCharts = (function () {
   "use strict";
-  const INK = "#1b1f24";
+  const color = globalThis.rocpathColor;
+  const INK = color("ink");
   const FONT = { family: "system-ui, 'Liberation Sans', sans-serif", size: 13, color: INK };
-  const axis = (text, more) => ({ title: { text, standoff: 6 }, gridcolor: "#eaeef2",
+  const axis = (text, more) => ({ title: { text, standoff: 6 }, gridcolor: color("hover"),
     zeroline: false, ...more });
   const layout = (more) => ({ font: FONT, margin: { l: 60, r: 12, t: 32, b: 46 },
     hovermode: "closest", ...more });
   const tools = (...more) => ({ responsive: true, displaylogo: false,
     modeBarButtons: [["toImage", "zoom2d", "pan2d", ...more, "resetScale2d"]] });
   const diagonal = (end) => ({ x: [0, end], y: [0, end], mode: "lines", hoverinfo: "skip",
-    showlegend: false, line: { color: "#c5ccd3", width: 1 } });
+    showlegend: false, line: { color: color("faint"), width: 1 } });
   const percent = (part, whole) => (whole ? `${(100 * part / whole).toFixed(1)}%` : "–");
   const legendInside = { x: 0.99, xanchor: "right", y: 0.02, yanchor: "bottom",
     bgcolor: "rgba(255,255,255,0.85)" };
 
-  // The Okabe-Ito palette is suitable for color-blind readers; dashes distinguish curves
-  // that are printed without color.
-  const COLORS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"];
+  // Dashes distinguish curves that are printed without color.
+  const COLORS = Array.from({ length: 7 }, (_, k) => color(`series-${k}`));
   const DASHES = ["solid", "dash", "dot", "dashdot", "longdash"];
 
   function filled(x, y, color) {
@@ -34,7 +34,8 @@ globalThis.rocpathCharts = (function () {
         width: k === chosen ? 2.6 : 1.4, dash: DASHES[k % DASHES.length] } }));
     traces.push(...traces.splice(chosen, 1));
     const dot = { x: [], y: [], mode: "markers", hoverinfo: "skip", showlegend: false,
-      cliponaxis: false, marker: { color: "#d1242f", size: 12, line: { color: "#fff", width: 2 } } };
+      cliponaxis: false,
+      marker: { color: color("cursor"), size: 12, line: { color: "#fff", width: 2 } } };
     const range = [-0.01, 1.01];
     return Plotly.react(chart, [diagonal(1), ...areas, ...traces, dot], layout({
       legend: legendInside, xaxis: axis("false positive rate", { range }),
@@ -60,11 +61,11 @@ globalThis.rocpathCharts = (function () {
     const end = Math.min(1, 1.08 * Math.max(...take("high"), ...take("probability")));
     const range = [-0.01 * end, end];
     return Plotly.react(chart, [diagonal(end), { x: take("probability"), y: take("share"),
-      mode: "markers+lines", showlegend: false, line: { color: "#0072B2", width: 1 },
-      marker: { size: 9, color: "#0072B2" },
+      mode: "markers+lines", showlegend: false, line: { color: color("series-0"), width: 1 },
+      marker: { size: 9, color: color("series-0") },
       text: groups.map((one) => `${one.n_rows} rows`),
       hovertemplate: "predicted %{x:.3f}, observed %{y:.3f}, %{text}<extra></extra>",
-      error_y: { type: "data", symmetric: false, color: "#0072B2", thickness: 1.2, width: 4,
+      error_y: { type: "data", symmetric: false, color: color("series-0"), thickness: 1.2, width: 4,
         array: groups.map((one) => one.high - one.share),
         arrayminus: groups.map((one) => one.share - one.low) } }], layout({
       xaxis: axis("mean predicted probability", { range }),
@@ -73,7 +74,7 @@ globalThis.rocpathCharts = (function () {
 
   return { COLORS, DASHES, axis, layout, tools, legendInside, diagonal, filled, drawRoc,
     moveThreshold, drawCalibration,
-    INK, FP: "#D55E00", FN: "#0072B2", GRAY: "#767676",
+    INK, FP: color("fp"), FN: color("fn"), GRAY: color("gray"),
     legendAbove: { orientation: "h", x: 0, y: 1.01, yanchor: "bottom", font: { size: 12 } },
     /* Returns the band between the upper left and the lower right corners of the bounds. */
     band: ({ fpr_low, fpr_high, tpr_low, tpr_high }, color) => filled(

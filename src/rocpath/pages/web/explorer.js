@@ -3,7 +3,8 @@
 (function () {
   "use strict";
   const { FP, FN, GRAY: BOTH, INK, axis, layout, clamped, ...charts } = rocpathCharts;
-  const VARIANT_COLORS = ["#009E73", "#E69F00", "#000000", "#CC79A7"];
+  const VARIANT_COLORS = ["first-min", "linear", "best-aum", "best-auc"].map(
+    globalThis.rocpathColor);
   const SVG = "http://www.w3.org/2000/svg";
   const N_TICKS = 1000, LINES_PER_TRACE = 25;
 

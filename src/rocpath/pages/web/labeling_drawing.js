@@ -1,8 +1,9 @@
 /* Draws a sequence: values at the resolution of the screen, a segmentation, and labels. */
 (function (shared) {
   "use strict";
-  const INK = "#1b1f24", SOFT = "#57606a", RULE = "#e3e8ed", SIGNAL = "#7a8590";
-  const WRONG = "#b31d28";
+  const color = globalThis.rocpathColor;
+  const INK = color("ink"), SOFT = color("soft"), RULE = color("rule"), SIGNAL = color("gray");
+  const WRONG = color("wrong");
   const FONT = "12px system-ui, -apple-system, 'Segoe UI', Roboto, 'Liberation Sans', sans-serif";
   const BAND = 19;  // height of the strip with a label's name
   const SECOND = 1000, MINUTE = 60 * SECOND, HOUR = 60 * MINUTE, DAY = 24 * HOUR;
@@ -285,7 +286,7 @@
   /* Draws triangles where candidates differ; their size increases with the disagreement. */
   function drawDisagreements(pen, places, scale) {
     const { box } = scale, bottom = box.top + box.height;
-    pen.fillStyle = "#D55E00";
+    pen.fillStyle = color("fp");
     for (const { at, disagreement } of places) {
       if (at < scale.view.from || at > scale.view.to || disagreement < 0.1) continue;
       const x = scale.x(at), size = 3 + 4 * disagreement;
@@ -310,7 +311,7 @@
 
   function drawCursor(pen, at, scale) {
     const { box } = scale, x = scale.x(at);
-    pen.strokeStyle = "#0072B2";
+    pen.strokeStyle = color("fn");
     pen.lineWidth = 1.5;
     pen.beginPath();
     pen.moveTo(x, box.top);
@@ -345,7 +346,7 @@
     pen.restore();
     const region = state.pending || labels[state.selected];
     if (region) drawHandles(pen, region, state.edge, scale);
-    pen.strokeStyle = "#afb8c1";
+    pen.strokeStyle = color("border");
     pen.lineWidth = 1;
     pen.strokeRect(box.left, box.top, box.width, box.height);
     return scale;

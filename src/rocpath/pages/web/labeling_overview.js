@@ -2,7 +2,8 @@
    visible part, and the label errors of every segmentation. */
 (function (shared) {
   "use strict";
-  const FP = "#D55E00", FN = "#0072B2";
+  const color = globalThis.rocpathColor;
+  const FP = color("fp"), FN = color("fn"), WRONG = color("wrong");
   const THUMB = 8;  // half the width of the slider's thumb, which the CSS sets for all browsers
 
   function drawShading(pen, labels, places, scale) {
@@ -15,7 +16,7 @@
       pen.fillRect(left, box.top, Math.max(right - left, 1.5), box.height);
       pen.globalAlpha = 1;
       if (!wrong) return;
-      pen.fillStyle = "#b31d28";
+      pen.fillStyle = WRONG;
       pen.fillRect(left, box.top + box.height - 3, Math.max(right - left, 3), 3);
     });
   }
@@ -78,7 +79,7 @@
       pen.fillRect(x - bar / 2, floor - unit * fn, bar, unit * fn);
       pen.fillStyle = FP;
       pen.fillRect(x - bar / 2, floor - unit * (fp + fn), bar, unit * fp);
-      pen.fillStyle = "#57606a";
+      pen.fillStyle = color("soft");
       if (fp + fn === 0) pen.fillRect(x - bar / 2, floor - 1, bar, 2);
       const text = String(model.changes.length), half = pen.measureText(text).width / 2;
       if (x - half > free + 5) {

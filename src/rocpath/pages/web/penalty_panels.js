@@ -3,6 +3,7 @@
 (function (shared) {
   "use strict";
   const { COLORS, DASHES, INK, FP, FN, GRAY, ...charts } = rocpathCharts;
+  const color = globalThis.rocpathColor;
   const NARROW = 620;  // width in pixels below which panels are stacked vertically
 
   const escaped = (text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;")
@@ -57,7 +58,7 @@
       hoverinfo: "text+x",
       marker: { color: shown.map((row) => (row[1] < 0 ? FP : FN)) } }],
       layout: layout({ height: 90 + 24 * shown.length,
-        xaxis: axis("log penalty", { zeroline: true, zerolinecolor: "#57606a" }),
+        xaxis: axis("log penalty", { zeroline: true, zerolinecolor: color("soft") }),
         yaxis: axis("", { autorange: "reversed", tickvals: shown.map((_, k) => k),
           ticktext: shown.map((row) => text(row[0])) }) }) };
   }
@@ -65,7 +66,7 @@
   function path([alpha, mean, error, selected]) {
     const at = alpha.indexOf(selected);
     return { traces: [{ x: alpha, y: mean, mode: "lines+markers",
-      error_y: { array: error, color: "#8c959f" }, line: { color: "#0072B2" },
+      error_y: { array: error, color: color("gray") }, line: { color: color("series-0") },
       hovertemplate: "L1 weight %{x:.3g}: %{y:.3f}<extra></extra>" },
     { x: [alpha[at]], y: [mean[at]], mode: "markers", hoverinfo: "skip",
       marker: { symbol: "circle-open", size: 15, color: INK, line: { width: 2 } } }],
@@ -91,7 +92,7 @@
 
   function line(ref, x, dash) {
     return { type: "line", xref: ref, yref: ref === "x" ? "y domain" : "y2 domain", x0: x,
-      x1: x, y0: 0, y1: 1, line: { color: ref === "x" ? INK : "#57606a", dash,
+      x1: x, y0: 0, y1: 1, line: { color: ref === "x" ? INK : color("soft"), dash,
         width: ref === "x" ? 1 : 2 } };
   }
 
@@ -124,10 +125,10 @@
         line: { color: FN, width: 2.5 } },
     ];
     // The names are on the left, because the buttons of the chart are on the right.
-    [["FP", "#B34A00", 0], ["FN", "#0072B2", 0.14]].forEach(([text, color, x]) =>
+    [["FP", color("fp-text"), 0], ["FN", color("fn"), 0.14]].forEach(([text, shade, x]) =>
       annotations.push({ xref: "x2 domain", yref: "y2 domain", x, y: 1.0,
         text: `<b>${text}</b>`, xanchor: "left", yanchor: "bottom", showarrow: false,
-        font: { color } }));
+        font: { color: shade } }));
     const most = Math.max(1, ...one.fp, ...one.fn);
     const domains = isNarrow
       ? { x: [0, 1], y: [0.5, 1], x2: [0, 1], y2: [0, 0.3] }

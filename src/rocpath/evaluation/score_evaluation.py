@@ -1,0 +1,189 @@
+"""Evaluate one or several scores of the same rows: what the terminal and the page show."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from numpy.typing import ArrayLike
+
+from rocpath.evaluation.intervals import auc_interval
+from rocpath.evaluation.many_curves import AUCComparisons, compare_aucs
+from rocpath.evaluation.other_metrics import average_precision_interval
+from rocpath.evaluation.results import AUCInterval, MetricInterval, TextTable, p_text, percent
+from rocpath.sample import Sample
+from rocpath.validation import Floats, share_between
+
+_LEVEL = 0.05  # significance level for Holm-adjusted p-values
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
+class ScoreEvaluation(TextTable):
+    """Intervals and comparisons of scores, as shown in a terminal and on a page.
+
+    Attributes
+    ----------
+    sample : Sample
+        Labels and groups of the rows.
+    scores : dict of array
+        Scores of the rows, by name.
+    intervals : dict of AUCInterval
+        AUC, or partial AUC up to ``max_fpr``, of each score.
+    average_precision : dict of MetricInterval
+        Average precision of each score.
+    comparison : AUCComparisons or None
+        Comparisons of all pairs; None for a single score.
+    max_fpr : float or None
+        Upper limit of the false positive rate, for partial AUCs.
+    confidence : float
+        Nominal coverage of the intervals.
+    """
+
+    sample: Sample
+    scores: dict[str, Floats]
+    intervals: dict[str, AUCInterval]
+    average_precision: dict[str, MetricInterval]
+    comparison: AUCComparisons | None
+    max_fpr: float | None
+    confidence: float
+
+    @classmethod
+    def from_scores(
+        cls,
+        y: ArrayLike,
+        scores: Mapping[str, ArrayLike],
+        *,
+        max_fpr: float | None = None,
+        groups: ArrayLike | None = None,
+        confidence: float = 0.95,
+        positive: Any = None,
+    ) -> Self:
+        """Evaluate and compare scores of the same rows.
+
+        The command ``rocpath compare`` calls this method, and prints and writes its result.
+
+        Parameters
+        ----------
+        y : array-like, shape (n_rows,)
+            Labels with exactly two distinct values.
+        scores : dict of array-like, shape (n_rows,)
+            Scores by name, larger for rows that are more likely to be positive.
+        max_fpr, groups, confidence, positive
+            As in :func:`rocpath.auc_interval`.
+
+        Returns
+        -------
+        ScoreEvaluation
+            Its method ``report`` writes a page, and ``to_dict`` returns its numbers for JSON.
+
+        Examples
+        --------
+        >>> import rocpath as rp
+        >>> y = [0, 0, 0, 0, 1, 1, 1, 1]
+        >>> scores = {"a": [1, 2, 3, 5, 4, 6, 7, 8], "b": [1, 5, 3, 7, 2, 4, 8, 6]}
+        >>> evaluation = rp.ScoreEvaluation.from_scores(y, scores)
+        >>> evaluation.findings
+        ['No significant difference in AUC.']
+        """
+        confidence = share_between("confidence", confidence)
+        sample = Sample.from_labels(y, groups=groups, positive=positive)
+        columns = {name: sample.scores(name, score) for name, score in scores.items()}
+        if not columns:
+            raise ValueError("scores must have at least one entry, got an empty dict.")
+        settings: dict[str, Any] = {"groups": groups, "confidence": confidence, "positive": True}
+        comparison = None
+        if len(columns) > 1:
+            comparison = compare_aucs(sample.is_positive, columns, max_fpr=max_fpr, **settings)
+            intervals = comparison.intervals
+        else:
+            intervals = {
+                name: auc_interval(sample.is_positive, score, max_fpr=max_fpr, **settings)
+                for name, score in columns.items()
+            }
+        average_precision = {
+            name: average_precision_interval(sample.is_positive, score, **settings)
+            for name, score in columns.items()
+        }
+        return cls(
+            sample=sample,
+            scores=columns,
+            intervals=intervals,
+            average_precision=average_precision,
+            comparison=comparison,
+            max_fpr=max_fpr,
+            confidence=confidence,
+        )
+
+    @property
+    def metric(self) -> str:
+        """Name of the compared metric, such as "partial AUC (FPR up to 0.1)"."""
+        return next(iter(self.intervals.values())).name
+
+    @property
+    def classes(self) -> tuple[str, str]:
+        """Negative and positive label, as text."""
+        negative, positive = self.sample.classes
+        return str(negative), str(positive)
+
+    @property
+    def findings(self) -> list[str]:
+        """Each significant difference in a sentence, or the absence of any."""
+        if self.comparison is None:
+            return []
+        sentences = []
+        for first, second, pair, p_value in self.comparison.pairs:
+            if p_value < _LEVEL:
+                better, worse = (first, second) if pair.difference > 0 else (second, first)
+                sentences.append(
+                    f"{better!r} has a significantly higher {self.metric} than {worse!r} "
+                    f"(difference {abs(pair.difference):.4f} ± {pair.standard_error:.4f}, "
+                    f"Holm-adjusted {p_text(p_value)})."
+                )
+        return sentences or [f"No significant difference in {self.metric}."]
+
+    def _tables(self) -> list[tuple[list[str], list[list[str]]]]:
+        if self.comparison is not None:
+            return self.comparison._tables()
+        header = ["score", self.metric, f"{percent(self.confidence)} CI"]
+        rows = [
+            [name, f"{area.value:.4f}", f"{area.low:.4f} to {area.high:.4f}"]
+            for name, area in self.intervals.items()
+        ]
+        return [(header, rows)]
+
+    def _below(self) -> list[str]:
+        counts = self.sample.counts
+        sizes = (
+            f"{counts['n_positives']:,} rows of {self.classes[1]!r} (positive), "
+            f"{counts['n_negatives']:,} of {self.classes[0]!r}"
+        )
+        return [*([] if self.comparison is None else self.comparison._below()), sizes]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers as nested dicts and lists, for JSON."""
+        comparison = self.comparison
+        pairs = [] if comparison is None else comparison.pairs
+        return {
+            "positive": self.classes[1],
+            "negative": self.classes[0],
+            "n_positive": self.sample.counts["n_positives"],
+            "n_negative": self.sample.counts["n_negatives"],
+            "metric": self.metric,
+            "max_fpr": self.max_fpr,
+            "scores": {name: asdict(area) for name, area in self.intervals.items()},
+            "pairs": [
+                {"first": pair.first, "second": pair.second, **asdict(pair.comparison)}
+                | {"holm_p_value": pair.holm_p_value}
+                for pair in pairs
+            ],
+            "p_value": None if comparison is None else comparison.p_value,
+        }
+
+    def report(self, path: str | Path, *, title: str = "Evaluation of scores") -> Path:
+        """Write a self-contained HTML page, and return its path."""
+        # Pages are above the results that they show.
+        from rocpath.pages.evaluation import evaluation_html
+
+        target = Path(path)
+        target.write_text(evaluation_html(self, title=title), encoding="utf-8")
+        return target
