@@ -20,7 +20,7 @@ SRC = ROOT / "src" / "rocpath"
 EXCEPTIONS = Path(__file__).parent / "layout_exceptions.txt"
 EMPTY_NAMES = {"utils", "util", "common", "helpers", "misc", "base"}
 MAX_LINES = {"cli": 1900}  # of code
-SETTINGS = "changepoint/segmenter.hpp"
+SETTINGS = "changepoint/settings.hpp"
 CPP_FOLDERS = (  # in the order in which they may include each other
     "numerics",
     "lines",

@@ -9,8 +9,8 @@
 #include "changepoint/costs/biweight_cost.hpp"
 #include "changepoint/costs/exponential_cost.hpp"
 #include "changepoint/costs/huber_cost.hpp"
-#include "changepoint/costs/mean_cost.hpp"
 #include "changepoint/costs/mean_variance_cost.hpp"
+#include "changepoint/costs/multivariate_normal_cost.hpp"
 #include "changepoint/costs/normal_cost.hpp"
 #include "changepoint/costs/poisson_cost.hpp"
 #include "changepoint/costs/variance_cost.hpp"
@@ -22,9 +22,10 @@
 namespace rocpath {
 
 // To add a cost, write a header like `normal_cost.hpp`, `exponential_cost.hpp`, `biweight_cost.hpp`
-// or `mean_cost.hpp`, and add the struct here.
-using SegmentCosts = std::tuple<NormalCost, PoissonCost, ExponentialCost, BinomialCost,
-                                VarianceCost, BiweightCost, HuberCost, MeanCost, MeanVarianceCost>;
+// or `multivariate_normal_cost.hpp`, and add the struct here.
+using SegmentCosts =
+    std::tuple<NormalCost, PoissonCost, ExponentialCost, BinomialCost, VarianceCost, BiweightCost,
+               HuberCost, MultivariateNormalCost, MeanVarianceCost>;
 
 // Call `act` with an object of every cost.
 template <class Act>
@@ -37,7 +38,7 @@ template <class Made, class Make>
 Made with_cost(std::string_view name, Make&& make) {
   Made made;
   for_each_cost([&](auto cost) {
-    if (name == cost.name) made = make(cost);
+    if (name == cost.properties.name) made = make(cost);
   });
   return made;
 }

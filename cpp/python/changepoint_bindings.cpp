@@ -75,12 +75,21 @@ std::unique_ptr<ModelFitter> model_fitter(const char* cost, double threshold,
 nb::dict segment_costs() {
   nb::dict costs;
   for_each_cost([&](auto cost) {
+    const CostProperties& own = cost.properties;
     nb::dict properties;
-    properties["power"] = cost.power;
-    properties["least_x"] = cost.least_x;
-    properties["most_x"] = cost.most_x;
-    properties["is_shift_invariant"] = cost.is_shift_invariant;
-    costs[cost.name] = properties;
+    properties["power"] = own.power;
+    properties["n_parameters"] = own.n_parameters;
+    properties["deviance_unit"] = own.deviance_unit;
+    properties["has_unit"] = own.has_unit;
+    properties["is_shift_invariant"] = own.is_shift_invariant;
+    properties["least_x"] = own.least_x;
+    properties["most_x"] = own.most_x;
+    properties["variance"] = nb::make_tuple(own.variance[0], own.variance[1], own.variance[2]);
+    properties["threshold"] = own.threshold;
+    properties["min_length"] = own.min_length;
+    properties["allows_columns"] = ColumnCost<decltype(cost)>;
+    properties["allows_constraint"] = !ColumnCost<decltype(cost)> && !RobustLoss<decltype(cost)>;
+    costs[own.name] = properties;
   });
   return costs;
 }

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import rocpath._core as _core
 from rocpath import changepoint as cp
-from rocpath.changepoint.search import SegmentCost
+from rocpath.changepoint.segment_costs import SegmentCost
 from tests import oracle_changepoint as oracle
 
 kinds = st.sampled_from(sorted(oracle.COSTS))
@@ -391,7 +391,7 @@ def test_models_that_do_not_fit_into_memory_raise():
 
 def test_the_core_has_the_same_costs():
     # The core has a separate name for the normal cost of several columns.
-    assert {*get_args(SegmentCost), "columns"} == set(_core.segment_costs())
+    assert {*get_args(SegmentCost), "multivariate_normal"} == set(_core.segment_costs())
 
 
 def test_a_negative_penalty_raises():

@@ -181,7 +181,7 @@ int main() {
   for (const fuzz::Family& family : fuzz::families) print_family(family, 1000);
   for (const std::size_t n : {600, 6'000, 60'000, 600'000, 2'000'000}) print_lines(n);
   rocpath::for_each_cost([](auto cost) {
-    print_segmentations(cost.name, false);
-    if constexpr (requires { cost.reports_base; }) print_segmentations(cost.name, true);
+    print_segmentations(cost.properties.name, false);
+    if constexpr (requires { cost.reports_base; }) print_segmentations(cost.properties.name, true);
   });
 }

@@ -8,12 +8,16 @@
 namespace rocpath {
 
 struct BinomialCost : ExponentialFamily<BinomialCost> {
-  static constexpr const char* name = "binomial";
-  static constexpr int power = 1;
-  static constexpr double least_x = 0.0;
-  static constexpr double most_x = 1.0;
+  static constexpr CostProperties properties{.name = "binomial",
+                                             .power = 1,
+                                             .n_parameters = 1,
+                                             .deviance_unit = 0.5,
+                                             .has_unit = false,
+                                             .is_shift_invariant = false,
+                                             .least_x = 0.0,
+                                             .most_x = 1.0,
+                                             .variance = {0.0, 1.0, -1.0}};
 
-  static double variance_per_mean(double p) { return 1 - p; }
   static double inside(double p) {
     return std::clamp(p, std::numeric_limits<double>::min(),
                       1 - std::numeric_limits<double>::epsilon() / 2);

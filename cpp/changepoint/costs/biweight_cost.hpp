@@ -7,11 +7,14 @@
 namespace rocpath {
 
 struct BiweightCost {
-  static constexpr const char* name = "biweight";
-  static constexpr int power = 2;
-  static constexpr double least_x = -infinite_cost;
-  static constexpr double most_x = infinite_cost;
-  static constexpr bool is_shift_invariant = true;
+  static constexpr CostProperties properties{.name = "biweight",
+                                             .power = 2,
+                                             .n_parameters = 1,
+                                             .deviance_unit = 1,
+                                             .has_unit = true,
+                                             .is_shift_invariant = true,
+                                             // As Fearnhead and Rigaill recommend.
+                                             .threshold = 3.0};
 
   static Quadratic below(double, double weight, double threshold) {
     return {0.0, 0.0, weight * threshold * threshold};

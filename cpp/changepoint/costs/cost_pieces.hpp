@@ -11,22 +11,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+
+#include "changepoint/settings.hpp"
 
 namespace rocpath {
-
-inline constexpr double infinite_cost = std::numeric_limits<double>::infinity();
 
 struct CostPiece {
   double base = 0.0;
   double weight = 0.0;
   double mean = 0.0;
   double counts = 0.0;  // weight * mean; only for exponential families, where it is an exact sum
-};
-
-struct Range {
-  double low = 0.0;
-  double high = 0.0;
 };
 
 // The root of a monotone function between two points where its signs differ, by Newton's method

@@ -10,10 +10,6 @@ namespace rocpath {
 // times are from 1e-100 to 1e100, so that no ratio overflows.
 template <class Cost>
 struct RatioCost : ExponentialFamily<Cost> {
-  // A change of units adds a constant to the cost.
-  static constexpr int power = 0;
-
-  static double variance_per_mean(double mu) { return mu; }
   static double inside(double mu) { return mu; }
 
   static double excess(const CostPiece& piece, double mu) {
@@ -48,8 +44,14 @@ struct RatioCost : ExponentialFamily<Cost> {
 };
 
 struct ExponentialCost : RatioCost<ExponentialCost> {
-  static constexpr const char* name = "exponential";
-  static constexpr double least_x = 1e-100;
+  static constexpr CostProperties properties{.name = "exponential",
+                                             .power = 0,
+                                             .n_parameters = 1,
+                                             .deviance_unit = 0.5,
+                                             .has_unit = true,
+                                             .is_shift_invariant = false,
+                                             .least_x = 1e-100,
+                                             .variance = {0.0, 0.0, 1.0}};
 
   static double reported(const CostPiece& piece) {
     return piece.weight * (1 + std::log(piece.mean));

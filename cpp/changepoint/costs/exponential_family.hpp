@@ -44,17 +44,14 @@ inline double root_above(double level) {
   return beyond;
 }
 
-// The functions that costs of exponential families share. A cost defines, besides the constants of
-// `normal_cost.hpp`:
+// The functions that costs of exponential families share. A cost defines, besides its
+// properties:
 // - excess, lower_root, upper_root, merge and reported, as in `normal_cost.hpp`;
 // - excess_bounds(piece, mu): bounds of the excess, which are faster to compute;
-// - variance_per_mean(mu) = V(mu) / mu;
 // - inside(mu): the nearest mean where all costs are finite. The sign of the difference of two
 //   infinite costs with the same counts would depend on rounding.
 template <class Cost>
 struct ExponentialFamily {
-  static constexpr double most_x = infinite_cost;
-  static constexpr bool is_shift_invariant = false;
   static constexpr bool reports_base = false;
 
   static bool is_within(const CostPiece& piece, double mu, double gap) {
@@ -76,7 +73,11 @@ struct ExponentialFamily {
     return Cost::difference(a, b, at);
   }
   static double slope_of_difference(const CostPiece& a, const CostPiece& b, double mu) {
-    return ((a.weight - b.weight) - (a.counts - b.counts) / mu) / Cost::variance_per_mean(mu);
+    constexpr CostProperties own = Cost::properties;
+    static_assert(own.variance[0] == 0.0);
+    const double variance_per_mean =
+        (own.variance[1] + own.variance[2] * mu) / (2 * own.deviance_unit);
+    return ((a.weight - b.weight) - (a.counts - b.counts) / mu) / variance_per_mean;
   }
   static double turning_point(const CostPiece& a, const CostPiece& b) {
     return (a.counts - b.counts) / (a.weight - b.weight);

@@ -7,11 +7,14 @@
 namespace rocpath {
 
 struct HuberCost {
-  static constexpr const char* name = "huber";
-  static constexpr int power = 2;
-  static constexpr double least_x = -infinite_cost;
-  static constexpr double most_x = infinite_cost;
-  static constexpr bool is_shift_invariant = true;
+  static constexpr CostProperties properties{.name = "huber",
+                                             .power = 2,
+                                             .n_parameters = 1,
+                                             .deviance_unit = 1,
+                                             .has_unit = true,
+                                             .is_shift_invariant = true,
+                                             // For 95% efficiency with normal noise.
+                                             .threshold = 1.345};
 
   // The tangent is threshold * (2 * distance - threshold).
   static Quadratic below(double x, double weight, double threshold) {

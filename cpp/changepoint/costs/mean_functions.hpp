@@ -2,7 +2,7 @@
 #pragma once
 
 #include "changepoint/costs/cost_function.hpp"
-#include "changepoint/segmenter.hpp"
+#include "changepoint/settings.hpp"
 
 namespace rocpath {
 

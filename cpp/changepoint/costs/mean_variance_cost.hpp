@@ -9,12 +9,11 @@
 namespace rocpath {
 
 struct MeanVarianceCost {
-  static constexpr const char* name = "mean_variance";
-  // A change of units adds a constant to the cost.
-  static constexpr int power = 0;
-  static constexpr double least_x = -infinite_cost;
-  static constexpr double most_x = infinite_cost;
-  static constexpr bool is_shift_invariant = true;
+  static constexpr CostProperties properties{// A change of units adds a constant to the cost.
+                                             .name = "mean_variance", .power = 0,
+                                             .n_parameters = 2,       .deviance_unit = 1,
+                                             .has_unit = true,        .is_shift_invariant = true,
+                                             .min_length = 2};
 
   static double of_column(double weight, double square, double floor) {
     const double variance = square / weight;

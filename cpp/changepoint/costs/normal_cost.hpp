@@ -6,14 +6,12 @@
 namespace rocpath {
 
 struct NormalCost {
-  static constexpr const char* name = "normal";
-  // The cost of c * x is c^power times that of x, for c > 0. Observations are from `least_x` to
-  // `most_x`; if `most_x` is finite, they are not scaled.
-  static constexpr int power = 2;
-  static constexpr double least_x = -infinite_cost;
-  static constexpr double most_x = infinite_cost;
-  // Whether adding a constant to x changes only the means.
-  static constexpr bool is_shift_invariant = true;
+  static constexpr CostProperties properties{.name = "normal",
+                                             .power = 2,
+                                             .n_parameters = 1,
+                                             .deviance_unit = 1,
+                                             .has_unit = true,
+                                             .is_shift_invariant = true};
 
   // The cost at mu minus the smallest cost.
   static double excess(const CostPiece& piece, double mu) {

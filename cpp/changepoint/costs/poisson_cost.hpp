@@ -7,11 +7,15 @@
 namespace rocpath {
 
 struct PoissonCost : ExponentialFamily<PoissonCost> {
-  static constexpr const char* name = "poisson";
-  static constexpr int power = 1;
-  static constexpr double least_x = 0.0;
+  static constexpr CostProperties properties{.name = "poisson",
+                                             .power = 1,
+                                             .n_parameters = 1,
+                                             .deviance_unit = 0.5,
+                                             .has_unit = false,
+                                             .is_shift_invariant = false,
+                                             .least_x = 0.0,
+                                             .variance = {0.0, 1.0, 0.0}};
 
-  static double variance_per_mean(double) { return 1.0; }
   static double inside(double mu) { return mu; }
 
   static double excess(const CostPiece& piece, double mu) {

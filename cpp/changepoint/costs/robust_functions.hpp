@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "changepoint/costs/cost_function.hpp"
-#include "changepoint/segmenter.hpp"
+#include "changepoint/settings.hpp"
 
 namespace rocpath {
 

@@ -8,8 +8,14 @@
 namespace rocpath {
 
 struct VarianceCost : RatioCost<VarianceCost> {
-  static constexpr const char* name = "variance";
-  static constexpr double least_x = -infinite_cost;
+  // The observations are squares, whose variance is twice the squared mean.
+  static constexpr CostProperties properties{.name = "variance",
+                                             .power = 0,
+                                             .n_parameters = 1,
+                                             .deviance_unit = 1,
+                                             .has_unit = true,
+                                             .is_shift_invariant = false,
+                                             .variance = {0.0, 0.0, 2.0}};
 
   static double reported(const CostPiece& piece) { return piece.weight * std::log(piece.mean); }
 };

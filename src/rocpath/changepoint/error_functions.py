@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from rocpath.changepoint.labels import LabelErrors, Labels, label_errors
 from rocpath.changepoint.observations import possible_changes
-from rocpath.changepoint.search import Constraint, SegmentCost, check_label_kinds
+from rocpath.changepoint.search import check_label_kinds
+from rocpath.changepoint.segment_costs import Constraint, SegmentCost
 from rocpath.changepoint.segmentation import segment
 from rocpath.changepoint.segmentation_results import ModelSelection
 from rocpath.search.breakpoints import Denominator, ErrorBreakpoints

@@ -15,7 +15,7 @@ from rocpath.changepoint.observations import (
     possible_changes,
 )
 from rocpath.changepoint.penalty_default import default_penalty
-from rocpath.changepoint.search import Constraint, SegmentCost
+from rocpath.changepoint.segment_costs import Constraint, SegmentCost
 from rocpath.changepoint.segmentation import segment, segment_penalty
 from rocpath.validation import Floats, whole_number
 

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from rocpath.changepoint.adapters import detector_errors, detector_segmentation
+from rocpath.changepoint.cost_properties import COSTS
 from rocpath.changepoint.detection import detect_changes, warn_of_unusual
 from rocpath.changepoint.error_functions import can_be_learned, errors_by_penalty
 from rocpath.changepoint.labels import Labels, label_errors
@@ -23,7 +24,7 @@ from rocpath.changepoint.penalty_evaluation import (
 )
 from rocpath.changepoint.penalty_regressor import PenaltyRegressor
 from rocpath.changepoint.saved_detector import SavedDetector
-from rocpath.changepoint.search import COSTS, Constraint, SegmentCost
+from rocpath.changepoint.segment_costs import Constraint, SegmentCost
 from rocpath.changepoint.segmentation_results import Segmentation
 from rocpath.changepoint.training_sequences import (
     TrainingSequence,
@@ -219,12 +220,12 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
     ) -> tuple[Floats, Floats]:
         """Return the features of each sequence, and the unit of its penalty."""
         # Counts and fractions have no unit, and other detectors have their own penalties.
-        has_unit = self.cost not in ("poisson", "binomial") and self.search is None
+        has_unit = COSTS[self.cost].has_unit and self.search is None
         X, unit = features_and_units(
             value, weights, unit=self.unit if has_unit else None, has_runs=self.has_runs_
         )
         # A likelihood has no unit, but features depend on the unit of the data.
-        return X, np.ones_like(unit) if COSTS[self.cost]["power"] == 0 else unit
+        return X, np.ones_like(unit) if COSTS[self.cost].power == 0 else unit
 
     @property
     def evaluation_(self) -> PenaltyEvaluation:

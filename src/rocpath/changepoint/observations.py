@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rocpath.changepoint.cost_properties import COSTS
 from rocpath.validation import (
     check_count,
     check_masked,
@@ -22,9 +23,6 @@ _BLOCK_SIZES = (1, 2, 4)
 _KEPT = 0.75
 # Mean of the smallest 75% of squares of standard normal variables.
 _KEPT_MEAN = 0.368
-# Thresholds in standard deviations of the noise: 3 as Fearnhead and Rigaill recommend,
-# 1.345 for 95% efficiency with normal noise.
-ROBUST = {"biweight": 3.0, "huber": 1.345}
 # Smallest variance of a segment, relative to the noise variance or the mean square.
 _SMALLEST_VARIANCE = 1e-6
 
@@ -163,7 +161,7 @@ def robust_threshold(
         return float(threshold)
     # Outliers must not raise the threshold, so the total variance gives no lower bound here.
     noise = difference_variance(x, weight, least=0.0) or difference_variance(x, weight)
-    return ROBUST[cost] * float(np.sqrt(noise)) or 1.0
+    return COSTS[cost].threshold * float(np.sqrt(noise)) or 1.0
 
 
 def variance_floor(x: NDArray[np.float64], weight: NDArray[np.float64]) -> float:

@@ -1,20 +1,21 @@
 """Penalties and noise estimates for sequences without labels."""
 
-from collections.abc import Callable
-from typing import Any, NamedTuple, get_args
+from typing import NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rocpath.changepoint.observations import ROBUST, difference_variance, observed, variance
+from rocpath.changepoint.cost_properties import COSTS
+from rocpath.changepoint.observations import difference_variance, observed, variance
 from rocpath.changepoint.search import (
     CheckedSequence,
-    SegmentCost,
     check_observations,
     checked_sequence,
+    core_name,
     fit,
     search,
 )
+from rocpath.changepoint.segment_costs import SegmentCost
 from rocpath.validation import one_of
 
 _MIN_OBSERVATIONS = 20  # needed to estimate the autocorrelation of the residuals
@@ -32,14 +33,6 @@ _CRITERION_MARGIN = 10.0  # smallest relevant difference, in units of log n
 _SPIKE_WEIGHT = 2.0
 _FEWEST_SPIKES = 5
 _SPIKE_SHARE = 0.25
-# Variance of an observation of weight 1 as a function of the mean, for costs that are
-# likelihoods. The observations of the variance cost are squares.
-_VARIANCE: dict[str, Callable[[Any], Any]] = {
-    "poisson": lambda mean: mean,
-    "exponential": lambda mean: mean**2,
-    "binomial": lambda mean: mean * (1 - mean),
-    "variance": lambda mean: 2 * mean**2,
-}
 
 
 def default_penalty(
@@ -96,27 +89,25 @@ def default_penalty(
     if n < 2:
         return 0.0
     check_observations("x", values, cost)
-    if cost == "mean_variance" or (cost == "normal" and values.ndim == 2):
+    if COSTS[core_name(values, cost)].allows_columns:
         return _penalty_of_columns(values.reshape(n, -1), cost, weight)
     log_n = float(np.log(n))
     sequence = checked_sequence(values, weight, cost=cost)
     values = sequence.x
-    # A change adds two parameters, its position and a level, so it must reduce the deviance,
-    # which has the scale of squared Pearson residuals, by 2 log n. The normal and variance
-    # costs are deviances, up to the scale; other likelihoods are half of the deviance.
-    factor = 1.0 if cost in ("poisson", "exponential", "binomial") else 2.0
+    properties = COSTS[cost]
+    factor = properties.penalty_factor()
     unit, least = 1.0, 0.0
-    if cost in _VARIANCE:
-        unit, least = _VARIANCE[cost](float(np.average(values, weights=weight))), 1.0
+    if properties.is_likelihood:
+        unit, least = properties.variance_of_mean(float(np.average(values, weights=weight))), 1.0
     if values.min() == values.max():
         return 0.0
     if n < _MIN_OBSERVATIONS:
         return max(1.5 * variance(values, weight) / unit, least) * factor * log_n
     start = difference_variance(values, weight) / unit
-    if cost in ROBUST:
+    if properties.is_robust:
         # Robust costs limit the effect of outliers, which must not increase the penalty either.
         start = difference_variance(values, weight, least=0.0) or start
-    if cost == "binomial":
+    if np.isfinite(properties.most_x):
         # The variance of a fraction is at most mean * (1 - mean), for any number of trials.
         start = min(start, float(weight.max()))
     penalty = max(start, least) * factor * log_n
@@ -147,12 +138,11 @@ def noise_variance(x: ArrayLike, *, weights: ArrayLike | None = None) -> float:
 
 
 def _penalty_of_columns(x: NDArray[np.float64], cost: str, weight: NDArray[np.float64]) -> float:
-    d: int = x.shape[1]
-    log_n = float(np.log(len(x)))
-    if cost == "mean_variance":
-        return (2 * d + 1) * log_n
+    least = COSTS[cost].penalty_factor(x.shape[1]) * float(np.log(len(x)))
+    if COSTS[cost].power == 0:
+        return least
     noise = [noise_variance(column, weights=weight) for column in x.T]
-    return (d + 1) * log_n * float(np.mean(noise))
+    return least * float(np.mean(noise))
 
 
 class _Model(NamedTuple):
@@ -172,15 +162,16 @@ def _model(sequence: CheckedSequence, penalty: float) -> _Model:
     length = np.diff(np.concatenate(([0], found["change"], [n])))
     means = fits["mean"]
     # For likelihoods, Pearson residuals of spikes would depend on the surrounding level.
-    if sequence.cost not in _VARIANCE:
+    properties = COSTS[sequence.cost]
+    if not properties.is_likelihood:
         means = _means_without_spikes(means, np.add.reduceat(weight, [0, *found["change"]]))
     fitted = np.repeat(means + sequence.origin, length)
     residual = (x - fitted) * np.sqrt(weight)
-    if sequence.cost in _VARIANCE:
+    if properties.is_likelihood:
         # For Pearson residuals, a variance of 0 occurs only if all values of a segment are equal.
-        expected = _VARIANCE[sequence.cost](fitted)
+        expected = properties.variance_of_mean(fitted)
         residual = residual / np.sqrt(np.where(expected > 0, expected, 1.0))
-    if sequence.cost in ROBUST:
+    if properties.is_robust:
         residual = np.clip(residual, -sequence.threshold, sequence.threshold)
     variance = float(residual @ residual) / n
     if variance == 0:

@@ -2,32 +2,28 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 import rocpath._core as _core
+from rocpath.changepoint.cost_properties import COSTS, value_limits
 from rocpath.changepoint.labels import KINDS, Labels, sequence_places
 from rocpath.changepoint.observations import (
-    ROBUST,
     observed,
     positive_squares,
     robust_threshold,
     variance_floor,
 )
+from rocpath.changepoint.segment_costs import Constraint, SegmentCost
 from rocpath.validation import check_none, one_of, read_only
 
-SegmentCost = Literal[
-    "normal", "poisson", "exponential", "binomial", "variance", "biweight", "huber", "mean_variance"
-]
-Constraint = Literal["up_down"] | None
 # First and last change (for labels of peaks, observation) in each region, and its kind.
 LabelRules = tuple[NDArray[np.int32], ...]
 
 # If values and weights are at most this limit, weighted sums of squares do not overflow.
 LARGEST_OBSERVATION = 1e100
-COSTS = _core.segment_costs()
 # Approximate number of observations whose median is the origin of the data.
 _SAMPLE_SIZE = 997
 # Number of observations that are passed to the core at a time. Their scaled copies take
@@ -66,7 +62,7 @@ class CheckedSequence:
 
     def penalty_in_units(self, penalty: float) -> float:
         """Return the penalty in the units of the search; positive penalties stay positive."""
-        power = COSTS[self.cost]["power"] * self.exponent + self.weight_exponent
+        power = COSTS[self.cost].power * self.exponent + self.weight_exponent
         with np.errstate(over="ignore", under="ignore"):
             scaled = float(np.ldexp(penalty, -power))
         # A penalty of 0 would allow changes without a gain.
@@ -84,11 +80,11 @@ def checked_sequence(
     threshold: float | None = None,
 ) -> CheckedSequence:
     """Return a validated sequence, or raise if it cannot be segmented."""
-    core_cost = _core_cost(x, cost, constraint, threshold)
+    core_cost = core_name(x, cost, constraint, threshold)
     check_label_kinds(labels, constraint)
     value, weight, index = observed("x", x, weights)
     check_observations("x", value, cost)
-    _refuse_huge("weights", weight)
+    _check_size("weights", weight)
     value = positive_squares(value, weight) if cost == "variance" else value
     # The core numbers observations with signed 32-bit integers.
     if len(value) >= 2**31:
@@ -109,7 +105,7 @@ def checked_sequence(
         low,
         high,
         origin,
-        int(np.frexp(max(high, -low))[1]) if np.isinf(COSTS[cost]["most_x"]) else 0,
+        int(np.frexp(max(high, -low))[1]) if np.isinf(COSTS[cost].most_x) else 0,
         int(np.frexp(weight.max())[1]),
         label_rules(labels, place),
         *_threshold_and_floor(value, weight, cost, threshold),
@@ -118,20 +114,24 @@ def checked_sequence(
     )
 
 
-def _core_cost(x: Any, cost: str, constraint: Constraint, threshold: float | None) -> str:
+def core_name(
+    x: Any, cost: str, constraint: Constraint = None, threshold: float | None = None
+) -> str:
     """Return the name of the cost in the core, or raise if other arguments are incompatible."""
     one_of("constraint", constraint, (None, "up_down"))
     is_table = np.ndim(x) == 2
     what = "several columns" if is_table and cost == "normal" else f"cost={cost!r}"
-    if is_table and cost not in ("normal", "mean_variance"):
+    core_cost = "multivariate_normal" if is_table and cost == "normal" else cost
+    properties = COSTS[core_cost]
+    if is_table and not properties.allows_columns:
         raise ValueError(
             f"x must be one-dimensional for {what}, got an array of shape {np.shape(x)}."
         )
-    if constraint is not None and (is_table or cost in (*ROBUST, "mean_variance")):
+    if constraint is not None and not properties.allows_constraint:
         raise ValueError(f"constraint must be None for {what}, got {constraint!r}.")
-    if threshold is not None and cost not in ROBUST:
+    if threshold is not None and not properties.is_robust:
         raise ValueError(f"threshold must be None for {what}, got {threshold!r}.")
-    return "columns" if is_table and cost == "normal" else cost
+    return core_cost
 
 
 def _origin(x: NDArray[np.float64], cost: str) -> NDArray[np.float64]:
@@ -140,7 +140,7 @@ def _origin(x: NDArray[np.float64], cost: str) -> NDArray[np.float64]:
     Sums of values far from zero would suffer from cancellation. The origin is an
     observed value, so its differences from nearby values are exact.
     """
-    if not COSTS[cost]["is_shift_invariant"]:
+    if not COSTS[cost].is_shift_invariant:
         return np.zeros(())
     sample = x[:: max(1, len(x) // _SAMPLE_SIZE)]
     return np.asarray(np.sort(sample, axis=0)[len(sample) // 2])
@@ -151,7 +151,7 @@ def _threshold_and_floor(
 ) -> tuple[float, NDArray[np.float64]]:
     """Return the threshold of a robust cost, and the smallest segment variance of each column."""
     columns = x.reshape(len(x), -1).T
-    if cost in ROBUST:
+    if COSTS[cost].is_robust:
         return robust_threshold(x, weight, cost, threshold), np.zeros(1)
     if cost == "mean_variance":
         return 0.0, np.array([variance_floor(column, weight) for column in columns])
@@ -217,18 +217,10 @@ def check_observations(name: str, x: NDArray[np.float64], cost: SegmentCost) -> 
     """Raise if the observations cannot be segmented."""
     if x.size == 0:
         raise ValueError(f"{name} must have at least one observation, got none.")
-    _refuse_huge(name, x)
+    _check_size(name, x)
     least, most, rule = value_limits(cost)
     if x.min() < least or x.max() > most:
         check_none((x < least) | (x > most), f"{name} {rule}", x)
-
-
-def value_limits(cost: str) -> tuple[float, float, str]:
-    """Return the smallest and the largest value that the cost allows, and the rule as text."""
-    least, most = COSTS[cost]["least_x"], COSTS[cost]["most_x"]
-    rule = "must not be negative" if least == 0 else f"must be at least {least:g}"
-    rule = rule if np.isinf(most) else f"must be between {least:g} and {most:g}"
-    return least, most, f"{rule} for cost={cost!r}"
 
 
 def _scaled(values: NDArray[np.float64], exponent: int) -> NDArray[np.float64]:
@@ -238,7 +230,7 @@ def _scaled(values: NDArray[np.float64], exponent: int) -> NDArray[np.float64]:
     return np.ldexp(values, exponent)
 
 
-def _refuse_huge(name: str, values: NDArray[np.float64]) -> None:
+def _check_size(name: str, values: NDArray[np.float64]) -> None:
     # This comparison is also false for NaN.
     if -LARGEST_OBSERVATION <= values.min() <= values.max() <= LARGEST_OBSERVATION:
         return

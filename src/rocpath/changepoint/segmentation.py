@@ -7,15 +7,10 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rocpath.changepoint.cost_properties import COSTS
 from rocpath.changepoint.labels import Labels
-from rocpath.changepoint.search import (
-    CheckedSequence,
-    Constraint,
-    SegmentCost,
-    checked_sequence,
-    fit,
-    search,
-)
+from rocpath.changepoint.search import CheckedSequence, checked_sequence, fit, search
+from rocpath.changepoint.segment_costs import Constraint, SegmentCost
 from rocpath.changepoint.segmentation_results import Segmentation, Segmentations
 from rocpath.memory import available_memory
 from rocpath.validation import nonnegative_number, one_of, read_only, whole_number
@@ -52,27 +47,9 @@ def segment(
         The sequence. NaN marks missing observations, which have weight 0.
     max_changes : int
         Maximum number of changes, less than the number of non-missing observations.
-    cost : {"normal", "poisson", "exponential", "binomial", "variance", "biweight", \
-"huber", "mean_variance"}
-        Cost of a segment with center μ, observations x and weights w, summed over
-        columns.
-
-        - ``"normal"``: Σ w (x - μ)².
-        - ``"poisson"``: Σ w (μ - x log μ), with 0 log 0 = 0, for non-negative x.
-        - ``"exponential"``: Σ w (log μ + x / μ), for positive x, such as waiting times.
-          Values must be at least 1e-100, because the cost of zeros is unbounded below.
-        - ``"binomial"``: -Σ w (x log μ + (1 - x) log(1 - μ)), for binary x, or for
-          fractions x of successes in w trials.
-        - ``"variance"``: W log σ², with the total weight W and the weighted mean σ² of x²,
-          for x with mean zero; if x has another known mean, subtract it first. Values
-          of x² below 1e-6 times their mean over the sequence are replaced by that bound
-          or, if there are zeros, by 1/12 of the smallest positive value (the variance
-          of rounding) if it is larger.
-        - ``"biweight"``: Σ w min((x - μ)², c²), with the ``threshold`` c.
-        - ``"huber"``: Σ w h(x - μ), where h(r) is r² if abs(r) is at most c, and
-          c (2 abs(r) - c) otherwise.
-        - ``"mean_variance"``: W log σ², with the total weight W and the variance σ² of
-          the segment, which has at least two observations.
+    cost : str
+        Cost of a segment: one of the names in `rocpath.changepoint.segment_costs`, which
+        defines them; the user guide describes their use.
     weights : array-like, shape (n,), optional
         Positive weights of the observations; 1 by default. For run-length encoded data,
         these are the lengths of the runs; without a constraint, optimal changes are
@@ -132,9 +109,9 @@ def segment(
             "max_changes must be less than the number of non-missing observations, "
             f"{n_observed}, got {max_changes}."
         )
-    _refuse_too_large((max_changes + 1) * (max_changes + 2) // 2 * _CHANGE_BYTES)
+    _check_memory((max_changes + 1) * (max_changes + 2) // 2 * _CHANGE_BYTES)
     models = _best_models(sequence, min_length, max_changes=max_changes)
-    if constraint is None and labels is None and min_length == 1 and cost != "mean_variance":
+    if constraint is None and labels is None and min_length == 1 and COSTS[cost].min_length == 1:
         # Costs of equal models can differ by rounding.
         models = replace(models, cost=read_only(np.minimum.accumulate(models.cost)))
     return models
@@ -206,12 +183,11 @@ def _best_models(
     sequence: CheckedSequence, min_length: int, **search_settings: Any
 ) -> Segmentations:
     shortest = whole_number("min_length", min_length, least=1)
-    # Estimating a variance requires two observations.
-    shortest = max(shortest, 2) if sequence.cost == "mean_variance" else shortest
+    shortest = max(shortest, COSTS[sequence.cost].min_length)
     shortest = min(shortest, sequence.weight.size)  # a sequence that is too short is one segment
     if shortest > 1:
         n_states = search_settings.get("max_changes", 1) + 1
-        _refuse_too_large(2 * n_states * shortest * _WAITING_BYTES)
+        _check_memory(2 * n_states * shortest * _WAITING_BYTES)
     found = search(sequence, min_length=shortest, **search_settings)
     # -1 marks numbers of changes that labels or the minimum length do not allow.
     is_model = found["n_changes"] >= 0
@@ -236,7 +212,7 @@ def _best_models(
     )
 
 
-def _refuse_too_large(n_bytes: int) -> None:
+def _check_memory(n_bytes: int) -> None:
     if n_bytes > available_memory():
         raise MemoryError(
             f"the search and its models may take {n_bytes / 1e9:,.1f} GB, more than "

@@ -14,7 +14,8 @@ from rocpath.changepoint.observations import (
     one_for_each,
     possible_changes,
 )
-from rocpath.changepoint.search import Constraint, SegmentCost, checked_sequence, fit
+from rocpath.changepoint.search import checked_sequence, fit
+from rocpath.changepoint.segment_costs import Constraint, SegmentCost
 from rocpath.changepoint.segmentation import segment
 from rocpath.changepoint.segmentation_results import Segmentation, Segmentations
 from rocpath.validation import check_count, read_only, whole_number

@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 import typer
 
+from rocpath.changepoint.segment_costs import SegmentCost
 from rocpath.cli.options import ForceOption, QuietOption, option
 
 
@@ -73,18 +74,8 @@ class Segmenting(NamedTuple):
     max_changes: Annotated[
         int, typer.Option(min=1, help="Maximum number of changes in a sequence.")
     ]
-    # Literals are repeated here, because importing the library would slow down --help.
     cost: Annotated[
-        Literal[
-            "normal",
-            "poisson",
-            "exponential",
-            "binomial",
-            "variance",
-            "biweight",
-            "huber",
-            "mean_variance",
-        ],
+        SegmentCost,
         typer.Option(help="Cost of a segment; biweight and huber are robust to outliers."),
     ] = "normal"
     constraint: Annotated[

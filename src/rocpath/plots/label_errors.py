@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rocpath import changepoint as cp
 from rocpath import palette
-from rocpath.changepoint.search import Constraint, SegmentCost
+from rocpath.changepoint.segment_costs import Constraint, SegmentCost
 from rocpath.palette import KIND_COLORS
 from rocpath.plots import canvas
 from rocpath.search.roc import inside_interval

@@ -10,7 +10,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from rocpath.changepoint.search import SegmentCost, value_limits
+from rocpath.changepoint.cost_properties import value_limits
+from rocpath.changepoint.segment_costs import SegmentCost
 from rocpath.sequence_tables.positions import parsed_positions
 from rocpath.sequence_tables.sequence_table import (
     RESULT_COLUMNS,

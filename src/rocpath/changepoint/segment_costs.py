@@ -1,0 +1,27 @@
+"""Names of the segment costs and of constraints on their centers.
+
+With center μ, observations x and weights w of a segment, the costs are
+
+- ``"normal"``: Σ w (x - μ)², summed over columns.
+- ``"poisson"``: Σ w (μ - x log μ), with 0 log 0 = 0, for non-negative x.
+- ``"exponential"``: Σ w (log μ + x / μ), for positive x, such as waiting times. Values
+  must be at least 1e-100, because the cost of zeros is unbounded below.
+- ``"binomial"``: -Σ w (x log μ + (1 - x) log(1 - μ)), for binary x, or for fractions x of
+  successes in w trials.
+- ``"variance"``: W log σ², with the total weight W and the weighted mean σ² of x², for x
+  with mean zero; if x has another known mean, subtract it first. Values of x² below 1e-6
+  times their mean over the sequence are replaced by that bound or, if there are zeros, by
+  1/12 of the smallest positive value (the variance of rounding) if it is larger.
+- ``"biweight"``: Σ w min((x - μ)², c²), with the threshold c.
+- ``"huber"``: Σ w h(x - μ), where h(r) is r² if abs(r) is at most c, and c (2 abs(r) - c)
+  otherwise.
+- ``"mean_variance"``: W log σ², with the total weight W and the variance σ² of the
+  segment, which has at least two observations, summed over columns.
+"""
+
+from typing import Literal
+
+SegmentCost = Literal[
+    "normal", "poisson", "exponential", "binomial", "variance", "biweight", "huber", "mean_variance"
+]
+Constraint = Literal["up_down"] | None
