@@ -33,6 +33,13 @@ def binomial_cost(x, weight):
     return -sum(float(c) * log(c / sum(weight)) for c in counts if c > 0)
 
 
+def geometric_cost(x, weight):
+    """Compute the sum of (1 + x) log(1 + mu) - x log mu, where mu is the mean."""
+    total, mean = sum(weight), sum(w * v for v, w in zip(x, weight, strict=True)) / sum(weight)
+    failures = float(total * mean) * log(mean) if mean > 0 else 0.0
+    return float(total + total * mean) * log(1 + mean) - failures
+
+
 def variance_cost(x, weight):
     """Compute the sum of log v + x^2 / v - 1, where v is the mean square."""
     return exponential_cost([v * v for v in x], weight) - float(sum(weight))
@@ -43,6 +50,7 @@ COSTS = {
     "poisson": poisson_cost,
     "exponential": exponential_cost,
     "binomial": binomial_cost,
+    "geometric": geometric_cost,
     "variance": variance_cost,
 }
 # The cost of one observation as a function of the mean or, for "variance", the variance.
@@ -51,6 +59,7 @@ LOSSES = {
     "poisson": lambda x, mean: mean - xlogy(x, mean),
     "exponential": lambda x, mean: np.log(mean) + x / mean,
     "binomial": lambda x, mean: -xlogy(x, mean) - xlog1py(1 - x, -mean),
+    "geometric": lambda x, mean: (1 + x) * np.log1p(mean) - xlogy(x, mean),
     "variance": lambda x, mean: np.log(mean) + x**2 / mean - 1,
 }
 
@@ -63,9 +72,25 @@ def allowed_values(x, cost):
     return [min(3 * int(v), 10) / 10 for v in x] if cost == "binomial" else x
 
 
+def simulated(rng, mean, cost):
+    """Draw observations with means, or standard deviations, from 1 to 9."""
+    if cost == "binomial":
+        return rng.binomial(10, np.asarray(mean) / 10) / 10
+    if cost == "variance":
+        value = rng.normal(0, mean)
+        return np.where(np.abs(value) > 0.1, value, 0.1)  # squares above the variance floor
+    if cost == "geometric":
+        return rng.geometric(1 / (1 + np.asarray(mean))) - 1
+    return getattr(rng, cost)(mean)
+
+
 def averaged(x, cost):
     """Return the values whose mean is the parameter of a segment."""
     return [v * v for v in x] if cost == "variance" else x
+
+
+# Costs that `robust_cost` and `column_cost` compute.
+ARRAY_COSTS = ("biweight", "huber", "mean_variance")
 
 
 def robust_loss(distance, cost, threshold):

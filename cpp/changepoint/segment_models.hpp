@@ -8,6 +8,7 @@
 #include "changepoint/costs/binomial_cost.hpp"
 #include "changepoint/costs/biweight_cost.hpp"
 #include "changepoint/costs/exponential_cost.hpp"
+#include "changepoint/costs/geometric_cost.hpp"
 #include "changepoint/costs/huber_cost.hpp"
 #include "changepoint/costs/mean_variance_cost.hpp"
 #include "changepoint/costs/multivariate_normal_cost.hpp"
@@ -24,8 +25,8 @@ namespace rocpath {
 // To add a cost, write a header like `normal_cost.hpp`, `exponential_cost.hpp`, `biweight_cost.hpp`
 // or `multivariate_normal_cost.hpp`, and add the struct here.
 using SegmentCosts =
-    std::tuple<NormalCost, PoissonCost, ExponentialCost, BinomialCost, VarianceCost, BiweightCost,
-               HuberCost, MultivariateNormalCost, MeanVarianceCost>;
+    std::tuple<NormalCost, PoissonCost, ExponentialCost, BinomialCost, GeometricCost, VarianceCost,
+               BiweightCost, HuberCost, MultivariateNormalCost, MeanVarianceCost>;
 
 // Call `act` with an object of every cost.
 template <class Act>

@@ -41,8 +41,10 @@ struct SegmentSettings {
 // differ between costs, so each cost sets them.
 struct CostProperties {
   const char* name;
-  // The cost of c * x is c^power times that of x, plus a constant, for c > 0.
-  int power;
+  // Whether the cost of c * x is c^power times that of x, plus a constant, for c > 0. If not, the
+  // search does not scale the observations.
+  bool is_homogeneous;
+  int power = 0;
   // Number of parameters of a segment, for each column. A change adds them and a position.
   int n_parameters;
   // A decrease of the cost by this amount is one unit of the deviance (minus twice the
@@ -52,7 +54,7 @@ struct CostProperties {
   bool has_unit;
   // Whether adding a constant to x changes only the means.
   bool is_shift_invariant;
-  // Observations are from `least_x` to `most_x`; if `most_x` is finite, they are not scaled.
+  // Observations are from `least_x` to `most_x`.
   double least_x = -infinite_cost;
   double most_x = infinite_cost;
   // Coefficients of 1, mu and mu^2 of the variance of an observation with mean mu and weight 1; all

@@ -77,6 +77,7 @@ nb::dict segment_costs() {
   for_each_cost([&](auto cost) {
     const CostProperties& own = cost.properties;
     nb::dict properties;
+    properties["is_homogeneous"] = own.is_homogeneous;
     properties["power"] = own.power;
     properties["n_parameters"] = own.n_parameters;
     properties["deviance_unit"] = own.deviance_unit;

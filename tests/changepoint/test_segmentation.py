@@ -1,16 +1,13 @@
 """Segmentations, compared with slow searches and ruptures, at various scales."""
 
 from itertools import pairwise
-from typing import get_args
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import rocpath._core as _core
 from rocpath import changepoint as cp
-from rocpath.changepoint.segment_costs import SegmentCost
 from tests import oracle_changepoint as oracle
 
 kinds = st.sampled_from(sorted(oracle.COSTS))
@@ -32,16 +29,6 @@ def cost_of(x, weight, changes, mean, cost):
     x, weight = np.asarray(x, float), np.asarray(weight, float)
     mu = np.repeat(mean, np.diff([0, *changes, x.size]))
     return float((weight * oracle.LOSSES[cost](x, mu)).sum())
-
-
-def simulated(rng, mean, cost):
-    """Draw observations with means, or standard deviations, from 1 to 9."""
-    if cost == "binomial":
-        return rng.binomial(10, np.asarray(mean) / 10) / 10
-    if cost == "variance":
-        value = rng.normal(0, mean)
-        return np.where(np.abs(value) > 0.1, value, 0.1)  # squares above the variance floor
-    return getattr(rng, cost)(mean)
 
 
 def near(expected):
@@ -131,7 +118,7 @@ def test_costs_of_longer_sequences_equal_those_of_dynamic_programming(cost, cons
     rng = np.random.default_rng(1)
     n, max_changes = 90, 7
     mu = np.repeat(rng.uniform(1, 9, 6), 15)
-    x = simulated(rng, mu, cost)
+    x = oracle.simulated(rng, mu, cost)
     models = cp.segment(x, max_changes, cost=cost, constraint=constraint)
     best = cp.segment_penalty(x, 3.0, cost=cost, constraint=constraint)
     if constraint is None:
@@ -148,7 +135,7 @@ def test_penalized_costs_of_noise_are_minimal(cost, min_length):
     # Small penalties give many changes and pieces, whose limits are the roots of cost functions.
     rng = np.random.default_rng(8)
     for penalty in (0.02, 0.1, 0.3, 1.0, 3.0):
-        x = simulated(rng, np.repeat(rng.uniform(1, 9, 20), 15), cost)
+        x = oracle.simulated(rng, np.repeat(rng.uniform(1, 9, 20), 15), cost)
         x = np.repeat(x, min_length)  # the best model has no shorter segments
         weight = np.repeat(rng.uniform(0.5, 2, 300), min_length)
         settings = {"cost": cost, "weights": weight, "min_length": min_length}
@@ -228,7 +215,7 @@ def test_constant_sequences_have_equal_costs_and_no_changes(value, constraint):
 )
 @pytest.mark.parametrize("min_length", [1, 3])
 def test_changes_are_invariant_to_units_and_reflection(cost, transformed, min_length):
-    x = simulated(np.random.default_rng(6), np.repeat([2.0, 8.0, 4.0, 9.0, 1.0], 30), cost)
+    x = oracle.simulated(np.random.default_rng(6), np.repeat([2.0, 8.0, 4.0, 9.0, 1.0], 30), cost)
     settings = {"cost": cost, "min_length": min_length}
     plain, other = (cp.segment(value, 8, **settings) for value in (x, transformed(x)))
     assert [c.tolist() for c in other.changes] == [c.tolist() for c in plain.changes]
@@ -241,7 +228,7 @@ def test_changes_are_invariant_to_units_and_reflection(cost, transformed, min_le
 
 @pytest.mark.parametrize("cost", ["exponential", "binomial", "variance"])
 def test_simulated_changes_are_recovered(cost):
-    x = simulated(np.random.default_rng(7), np.repeat([2.0, 8.0, 1.0], 300), cost)
+    x = oracle.simulated(np.random.default_rng(7), np.repeat([2.0, 8.0, 1.0], 300), cost)
     (found,) = cp.detect_changes([x], cost=cost)
     assert found.changes == pytest.approx([300, 600], abs=10)
     assert found.mean == pytest.approx(
@@ -387,11 +374,6 @@ def test_invalid_input_raises(given_x, settings, message):
 def test_models_that_do_not_fit_into_memory_raise():
     with pytest.raises(MemoryError, match=r"may take 400,000\.\d GB, more than the avail"):
         cp.segment(np.arange(3_200_000.0) % 7, 3_162_277)
-
-
-def test_the_core_has_the_same_costs():
-    # The core has a separate name for the normal cost of several columns.
-    assert {*get_args(SegmentCost), "multivariate_normal"} == set(_core.segment_costs())
 
 
 def test_a_negative_penalty_raises():

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rocpath import changepoint as cp
+from rocpath.changepoint.cost_properties import COSTS
 from tests import oracle_changepoint as oracle
 
 
@@ -30,7 +31,7 @@ def test_the_gain_is_the_increase_in_cost_if_a_change_is_removed(cost):
     x = np.minimum(rng.poisson(np.repeat([3.0, 12.0, 6.0], 20)), 20)
     x = np.array(oracle.allowed_values(x, cost), dtype=float)
     weight = rng.integers(1, 4, size=60).astype(float)
-    penalty = 1.0 if cost in ("exponential", "binomial") else 8.0
+    penalty = 16 * COSTS[cost].deviance_unit ** 4  # 1 or 16
     best = cp.segment_penalty(x, penalty, cost=cost, weights=weight)
     worth = cp.change_worth(x, best, cost=cost, weights=weight)
     assert best.n_changes >= 2

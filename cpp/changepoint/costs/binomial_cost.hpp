@@ -9,7 +9,7 @@ namespace rocpath {
 
 struct BinomialCost : ExponentialFamily<BinomialCost> {
   static constexpr CostProperties properties{.name = "binomial",
-                                             .power = 1,
+                                             .is_homogeneous = false,
                                              .n_parameters = 1,
                                              .deviance_unit = 0.5,
                                              .has_unit = false,

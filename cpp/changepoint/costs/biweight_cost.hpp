@@ -8,6 +8,7 @@ namespace rocpath {
 
 struct BiweightCost {
   static constexpr CostProperties properties{.name = "biweight",
+                                             .is_homogeneous = true,
                                              .power = 2,
                                              .n_parameters = 1,
                                              .deviance_unit = 1,

@@ -45,6 +45,7 @@ struct RatioCost : ExponentialFamily<Cost> {
 
 struct ExponentialCost : RatioCost<ExponentialCost> {
   static constexpr CostProperties properties{.name = "exponential",
+                                             .is_homogeneous = true,
                                              .power = 0,
                                              .n_parameters = 1,
                                              .deviance_unit = 0.5,

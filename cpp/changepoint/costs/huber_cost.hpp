@@ -8,6 +8,7 @@ namespace rocpath {
 
 struct HuberCost {
   static constexpr CostProperties properties{.name = "huber",
+                                             .is_homogeneous = true,
                                              .power = 2,
                                              .n_parameters = 1,
                                              .deviance_unit = 1,

@@ -9,11 +9,11 @@
 namespace rocpath {
 
 struct MeanVarianceCost {
-  static constexpr CostProperties properties{// A change of units adds a constant to the cost.
-                                             .name = "mean_variance", .power = 0,
-                                             .n_parameters = 2,       .deviance_unit = 1,
-                                             .has_unit = true,        .is_shift_invariant = true,
-                                             .min_length = 2};
+  static constexpr CostProperties properties{
+      // A change of units adds a constant to the cost.
+      .name = "mean_variance",    .is_homogeneous = true, .power = 0,
+      .n_parameters = 2,          .deviance_unit = 1,     .has_unit = true,
+      .is_shift_invariant = true, .min_length = 2};
 
   static double of_column(double weight, double square, double floor) {
     const double variance = square / weight;

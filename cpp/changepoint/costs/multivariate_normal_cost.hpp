@@ -7,6 +7,7 @@ namespace rocpath {
 
 struct MultivariateNormalCost {
   static constexpr CostProperties properties{.name = "multivariate_normal",
+                                             .is_homogeneous = true,
                                              .power = 2,
                                              .n_parameters = 1,
                                              .deviance_unit = 1,

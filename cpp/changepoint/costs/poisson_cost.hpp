@@ -8,6 +8,7 @@ namespace rocpath {
 
 struct PoissonCost : ExponentialFamily<PoissonCost> {
   static constexpr CostProperties properties{.name = "poisson",
+                                             .is_homogeneous = true,
                                              .power = 1,
                                              .n_parameters = 1,
                                              .deviance_unit = 0.5,

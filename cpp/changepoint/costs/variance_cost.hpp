@@ -10,6 +10,7 @@ namespace rocpath {
 struct VarianceCost : RatioCost<VarianceCost> {
   // The observations are squares, whose variance is twice the squared mean.
   static constexpr CostProperties properties{.name = "variance",
+                                             .is_homogeneous = true,
                                              .power = 0,
                                              .n_parameters = 1,
                                              .deviance_unit = 1,

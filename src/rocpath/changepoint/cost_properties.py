@@ -12,6 +12,7 @@ import rocpath._core as _core
 class CostProperties:
     """Properties of a segment cost; `cpp/changepoint/settings.hpp` describes them."""
 
+    is_homogeneous: bool
     power: int
     n_parameters: int
     deviance_unit: float

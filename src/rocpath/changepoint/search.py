@@ -105,7 +105,7 @@ def checked_sequence(
         low,
         high,
         origin,
-        int(np.frexp(max(high, -low))[1]) if np.isinf(COSTS[cost].most_x) else 0,
+        int(np.frexp(max(high, -low))[1]) if COSTS[cost].is_homogeneous else 0,
         int(np.frexp(weight.max())[1]),
         label_rules(labels, place),
         *_threshold_and_floor(value, weight, cost, threshold),

@@ -8,6 +8,8 @@ With center μ, observations x and weights w of a segment, the costs are
   must be at least 1e-100, because the cost of zeros is unbounded below.
 - ``"binomial"``: -Σ w (x log μ + (1 - x) log(1 - μ)), for binary x, or for fractions x of
   successes in w trials.
+- ``"geometric"``: Σ w ((1 + x) log(1 + μ) - x log μ), for non-negative x, such as numbers
+  of failures before a success, or counts with a larger variance than Poisson counts.
 - ``"variance"``: W log σ², with the total weight W and the weighted mean σ² of x², for x
   with mean zero; if x has another known mean, subtract it first. Values of x² below 1e-6
   times their mean over the sequence are replaced by that bound or, if there are zeros, by
@@ -22,6 +24,14 @@ With center μ, observations x and weights w of a segment, the costs are
 from typing import Literal
 
 SegmentCost = Literal[
-    "normal", "poisson", "exponential", "binomial", "variance", "biweight", "huber", "mean_variance"
+    "normal",
+    "poisson",
+    "exponential",
+    "binomial",
+    "geometric",
+    "variance",
+    "biweight",
+    "huber",
+    "mean_variance",
 ]
 Constraint = Literal["up_down"] | None
