@@ -22,6 +22,7 @@
 
 #include "auc/partial_auc.hpp"
 #include "auc/whole_auc.hpp"
+#include "numerics/ratio.hpp"
 #include "numerics/threads.hpp"
 
 namespace rocpath {
@@ -47,9 +48,10 @@ class AUCSearch {
         tolerance_(tolerance),
         scale_(lines),
         scratch_{typename Area::Scratch(area), typename Area::Scratch(area)} {
-    doubled_perfect_auc_ = static_cast<double>(area.doubled_perfect_auc());
+    doubled_perfect_auc_ = area.doubled_perfect_auc();
     constexpr double all = 0x1p125;  // more than any doubled AUC
-    doubled_tolerance_ = static_cast<int128>(std::min(tolerance * doubled_perfect_auc_, all));
+    doubled_tolerance_ =
+        static_cast<int128>(std::min(tolerance * static_cast<double>(doubled_perfect_auc_), all));
     const double start = std::clamp(0.0, domain.low, domain.high);
     const int128 at_start = area_.doubled_at(start);
     found_ = {at_start, start, at_start};
@@ -106,7 +108,7 @@ class AUCSearch {
   StepRange domain_;
   double tolerance_;
   StepScale scale_;
-  double doubled_perfect_auc_ = 1.0;
+  int128 doubled_perfect_auc_;
   int128 doubled_tolerance_ = 0;
   std::array<OrderBuffers, 2> sort_;  // memory of two threads, which is reused
   std::array<typename Area::Scratch, 2> scratch_;
@@ -114,7 +116,7 @@ class AUCSearch {
   FoundAUC found_{};
   std::uint64_t n_windows_ = 0;
 
-  double auc(int128 doubled) const { return static_cast<double>(doubled) / doubled_perfect_auc_; }
+  double auc(int128 doubled) const { return rounded_ratio(doubled, doubled_perfect_auc_); }
 
   void try_step(double step) {
     if (std::isfinite(step)) found_.improve(step, area_.doubled_at(step));

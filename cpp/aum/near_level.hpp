@@ -226,12 +226,12 @@ inline Box level_box(const ErrorLines& lines, StepRange steps, double excess = 0
 // positive, wherever the lines are between their lowest and highest thresholds.
 inline Box sign_box(const ErrorLines& lines, StepRange steps) {
   const LinePlaces places(steps);
-  struct Jump {
+  struct JumpAt {
     double place;
     double size;
   };
-  Vector<Jump> largest;   // jumps up as early as possible, down as late as possible
-  Vector<Jump> smallest;  // jumps up as late as possible, down as early as possible
+  Vector<JumpAt> largest;   // jumps up as early as possible, down as late as possible
+  Vector<JumpAt> smallest;  // jumps up as late as possible, down as early as possible
   for (const ErrorLine& line : lines.line) {
     const auto [lowest, highest] = places(line);
     const double size =
@@ -241,10 +241,10 @@ inline Box sign_box(const ErrorLines& lines, StepRange steps) {
   }
   // Places are rounded, so the exact order of jumps at the same place is unknown. The most extreme
   // order is assumed, so that every implementation of std::sort gives the same box.
-  std::sort(largest.begin(), largest.end(), [](const Jump& a, const Jump& b) {
+  std::sort(largest.begin(), largest.end(), [](const JumpAt& a, const JumpAt& b) {
     return a.place != b.place ? a.place < b.place : a.size > b.size;
   });
-  std::sort(smallest.begin(), smallest.end(), [](const Jump& a, const Jump& b) {
+  std::sort(smallest.begin(), smallest.end(), [](const JumpAt& a, const JumpAt& b) {
     return a.place != b.place ? a.place < b.place : a.size < b.size;
   });
   const double total_fn = static_cast<double>(lines.total.tp) * lines.tp_unit;
@@ -256,7 +256,7 @@ inline Box sign_box(const ErrorLines& lines, StepRange steps) {
   box.lowest = largest.back().place;
   box.highest = smallest.front().place;
   double excess = start;
-  for (const Jump& jump : largest) {
+  for (const JumpAt& jump : largest) {
     excess += jump.size;
     if (excess >= -slack) {
       box.lowest = jump.place;
@@ -264,7 +264,7 @@ inline Box sign_box(const ErrorLines& lines, StepRange steps) {
     }
   }
   excess = start;
-  for (const Jump& jump : smallest) {
+  for (const JumpAt& jump : smallest) {
     if (excess <= slack) box.highest = jump.place;
     excess += jump.size;
   }

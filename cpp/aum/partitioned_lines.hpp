@@ -79,7 +79,7 @@ struct AtLevel {
 inline AtLevel at_level(const BreakpointArrays& bp, std::span<const double> prediction,
                         const Level& level, std::int64_t total_tp) {
   const MinError min_error(bp.fp_unit, bp.tp_unit, total_tp, 0.0, bp.divisor);
-  const UnfilledVector<double> threshold = detail::thresholds(bp, prediction);
+  const UnfilledVector<double> threshold = thresholds(bp, prediction);
   const double aum = detail::blocked_sum(threshold.size(), [&](std::size_t b) {
     const double above = threshold[b] - level.threshold;
     return static_cast<double>(bp.fp[b]) * min_error.fp_rate() * std::max(0.0, -above) +
@@ -93,10 +93,7 @@ inline AtLevel at_level(const BreakpointArrays& bp, std::span<const double> pred
     } else if (threshold[b] > level.threshold) {
       gradient[b] = -static_cast<double>(jump.tp) * min_error.tp_rate();
     } else {
-      // Only this example leaves its group of tied thresholds, upward or downward.
-      const auto [before, after] = std::pair(level.before, level.after);
-      const double left = min_error.change({after.fp - jump.fp, after.tp - jump.tp}, after);
-      const double right = min_error.change(before, {before.fp + jump.fp, before.tp + jump.tp});
+      const auto [left, right] = min_error.derivatives(level.before, level.after, jump);
       gradient[b] = 0.5 * (left + right);
     }
   }

@@ -112,6 +112,10 @@ std::uint64_t count_crossings(const Lines& lines, double max_step) {
   return released([&] { return rocpath::count_crossings(lines.distinct(), max_step); });
 }
 
+Array<double> thresholds(const Breakpoints& bp, const Array<double>& prediction) {
+  return to_array(released([&] { return rocpath::thresholds(bp.arrays(), view(prediction)); }));
+}
+
 double aum(const Breakpoints& bp, const Array<double>& prediction) {
   return released([&] { return rocpath::aum(bp.arrays(), view(prediction), bp.is_monotone); });
 }
@@ -127,7 +131,7 @@ double label_auc(const Array<bool>& is_positive, const Array<double>& score) {
     for (std::size_t k = 0; k < score.size(); ++k)
       scores.add(score.data()[k], is_positive.data()[k]);
     const auto n_pairs = static_cast<rocpath::int128>(scores.n_negative()) * scores.n_positive();
-    return static_cast<double>(scores.doubled_pairs()) / static_cast<double>(2 * n_pairs);
+    return rocpath::rounded_ratio(scores.doubled_pairs(), 2 * n_pairs);
   });
 }
 
@@ -155,7 +159,9 @@ void bind_types(nb::module_& m) {
            "value"_a.noconvert(), "example"_a.noconvert(), "fp"_a.noconvert(), "tp"_a.noconvert(),
            "fp_unit"_a, "tp_unit"_a, "divisor"_a, "is_monotone"_a)
       .def("lines", &lines_of, "prediction"_a.noconvert(), "direction"_a.noconvert(),
-           "Lines of predictions that move in a direction.");
+           "Lines of predictions that move in a direction.")
+      .def("thresholds", &thresholds, "prediction"_a.noconvert(),
+           "Differences of values and predictions, rounded once.");
   nb::class_<Lines>(m, "Lines")
       .def(nb::init<Array<double>, Array<double>, Counts, Counts, double, double, double>(),
            "intercept"_a.noconvert(), "slope"_a.noconvert(), "fp"_a.noconvert(), "tp"_a.noconvert(),

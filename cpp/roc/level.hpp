@@ -56,6 +56,14 @@ class MinError {
                       : static_cast<double>(to.fp - from.fp) * fp_rate_;
   }
 
+  // The left and right derivative of AUM with respect to a prediction: only the jumps of its
+  // example leave a group of tied thresholds, which has these sums before and after it.
+  std::pair<double, double> derivatives(ErrorSums before, ErrorSums after, ErrorSums own) const {
+    const ErrorSums others{after.fp - own.fp, after.tp - own.tp};
+    const ErrorSums first{before.fp + own.fp, before.tp + own.tp};
+    return {change(others, after), change(before, first)};
+  }
+
  private:
   double fp_unit_;
   double tp_unit_;

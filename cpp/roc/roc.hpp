@@ -1,6 +1,7 @@
 // AUM, its derivatives and AUC at one vector of predictions.
 //
-// The threshold of a breakpoint is T_b = value_b - prediction of its example. For monotone errors
+// The threshold of a breakpoint is T_b = value_b - prediction of its example, rounded once, and
+// thresholds that are then equal are tied. For monotone errors
 // AUM is the minimum over c of  sum fp_b max(0, c - T_b) + sum tp_b max(0, T_b - c),  which is
 // attained at the level: the smallest threshold above which FP >= FN. The level is found by
 // weighted selection in O(B). For other errors, and for AUC, the thresholds are sorted in O(B log
@@ -9,6 +10,7 @@
 
 #include <optional>
 
+#include "numerics/ratio.hpp"
 #include "roc/level.hpp"
 #include "roc/score_pairs.hpp"
 
@@ -23,17 +25,23 @@ struct BreakpointArrays {
   double fp_unit;
   double tp_unit;
   double divisor = 1.0;  // divisor of AUM, as for lines
+
+  // The threshold of a breakpoint, rounded once. This is its only definition: thresholds that are
+  // tied after rounding are tied for areas, derivatives, curves and lines.
+  double threshold(std::size_t b, std::span<const double> prediction) const {
+    return value[b] - prediction[static_cast<std::size_t>(example[b])];
+  }
 };
 
-namespace detail {
-
+// All thresholds.
 inline UnfilledVector<double> thresholds(const BreakpointArrays& bp,
                                          std::span<const double> prediction) {
   UnfilledVector<double> threshold(bp.value.size());
-  for (std::size_t b = 0; b < threshold.size(); ++b)
-    threshold[b] = bp.value[b] - prediction[static_cast<std::size_t>(bp.example[b])];
+  for (std::size_t b = 0; b < threshold.size(); ++b) threshold[b] = bp.threshold(b, prediction);
   return threshold;
 }
+
+namespace detail {
 
 inline std::int64_t total(std::span<const std::int64_t> jump) {
   return std::reduce(jump.begin(), jump.end(), std::int64_t{0});
@@ -86,27 +94,26 @@ void for_each_group(const BreakpointArrays& bp, std::span<const double> threshol
   }
 }
 
-// Divide breakpoints with equal rounded thresholds into groups with equal exact thresholds, and
-// call visit(breakpoints, sums before, sums after) for each group, in increasing order. Otherwise
-// breakpoints of one example that differ by an ulp would appear to be tied.
+// Call visit(example, jumps) for each example with breakpoints among these, with the sums of their
+// jumps: all of them move together.
 template <class Visit>
-void for_each_exact_group(const BreakpointArrays& bp, std::span<const double> prediction,
-                          std::span<const std::uint32_t> group, ErrorSums before, Visit visit) {
-  const auto rounded_off = [&](std::uint32_t b) {
-    return two_sum(bp.value[b], -prediction[static_cast<std::size_t>(bp.example[b])]).low;
+void for_each_example(const BreakpointArrays& bp, std::span<const std::uint32_t> group,
+                      Visit visit) {
+  const auto is_before = [&](std::uint32_t a, std::uint32_t b) {
+    return bp.example[a] < bp.example[b];
   };
-  Vector<std::uint32_t> order(group.begin(), group.end());
-  const auto is_less = [&](std::uint32_t a, std::uint32_t b) {
-    return rounded_off(a) < rounded_off(b);
-  };
-  if (!std::is_sorted(order.begin(), order.end(), is_less))
-    std::stable_sort(order.begin(), order.end(), is_less);
-  for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
-    ErrorSums after = before;
-    for (; end < order.size() && rounded_off(order[end]) == rounded_off(order[begin]); ++end)
-      after += {bp.fp[order[end]], bp.tp[order[end]]};
-    visit(std::span(order).subspan(begin, end - begin), before, after);
-    before = after;
+  Vector<std::uint32_t> order;
+  if (!std::is_sorted(group.begin(), group.end(), is_before)) {
+    order.assign(group.begin(), group.end());
+    std::stable_sort(order.begin(), order.end(), is_before);
+    group = order;
+  }
+  for (std::size_t k = 0; k < group.size();) {
+    const std::int64_t example = bp.example[group[k]];
+    ErrorSums jumps;
+    for (; k < group.size() && bp.example[group[k]] == example; ++k)
+      jumps += {bp.fp[group[k]], bp.tp[group[k]]};
+    visit(static_cast<std::size_t>(example), jumps);
   }
 }
 
@@ -136,7 +143,7 @@ inline double aum(const BreakpointArrays& bp, std::span<const double> threshold,
 // Requires: at least one breakpoint, positive totals; `is_monotone` only if no jump is negative.
 inline double aum(const BreakpointArrays& bp, std::span<const double> prediction,
                   bool is_monotone) {
-  UnfilledVector<double> threshold = detail::thresholds(bp, prediction);
+  UnfilledVector<double> threshold = thresholds(bp, prediction);
   const double area = detail::aum(bp, threshold, is_monotone);
   // Each product of a jump and a denormal threshold would underflow.
   constexpr double tiny = 1e-240;
@@ -146,32 +153,28 @@ inline double aum(const BreakpointArrays& bp, std::span<const double> prediction
 }
 
 // Call add(example, left, right) with the derivatives of AUM with respect to the prediction of each
-// breakpoint's example; the derivatives of an example are their sums. If its prediction changes, a
-// breakpoint separates from the others in its group of tied thresholds: it moves below the group if
-// the prediction increases, and above it if the prediction decreases (Hillman & Hocking 2023). If
-// the whole group is on one side of the level, both derivatives are the jump of the error that is
-// smaller there.
+// breakpoint's example; the derivatives of an example are their sums. If its prediction changes,
+// its breakpoint separates from the others in its group of tied thresholds: it moves below the
+// group if the prediction increases, and above it if the prediction decreases (Hillman & Hocking
+// 2023). If the whole group is on one side of the level, both derivatives are the jump of the error
+// that is smaller there.
 template <class Add>
 void for_each_derivative(const BreakpointArrays& bp, std::span<const double> prediction,
                          bool is_monotone, Add add) {
-  const UnfilledVector<double> threshold = detail::thresholds(bp, prediction);
+  const UnfilledVector<double> threshold = thresholds(bp, prediction);
   const MinError min_error = detail::min_error_of(bp);
-  const auto add_tied = [&](std::size_t b, ErrorSums before, ErrorSums after) {
-    const ErrorSums all_but_one{after.fp - bp.fp[b], after.tp - bp.tp[b]};
-    const ErrorSums one_more{before.fp + bp.fp[b], before.tp + bp.tp[b]};
-    add(static_cast<std::size_t>(bp.example[b]), min_error.change(all_but_one, after),
-        min_error.change(before, one_more));
-  };
-  const auto add_group = [&](std::span<const std::uint32_t> group, ErrorSums before) {
-    detail::for_each_exact_group(bp, prediction, group, before,
-                                 [&](auto tied, ErrorSums low, ErrorSums high) {
-                                   for (const std::uint32_t b : tied) add_tied(b, low, high);
-                                 });
+  const auto add_group = [&](std::span<const std::uint32_t> group, ErrorSums before,
+                             ErrorSums after) {
+    detail::for_each_example(bp, group, [&](std::size_t example, const ErrorSums& own) {
+      const auto [left, right] = min_error.derivatives(before, after, own);
+      add(example, left, right);
+    });
   };
   if (!is_monotone) {
-    detail::for_each_group(bp, threshold, [&](auto group, double, ErrorSums before, ErrorSums) {
-      add_group(group, before);
-    });
+    detail::for_each_group(bp, threshold,
+                           [&](auto group, double, ErrorSums before, ErrorSums after) {
+                             add_group(group, before, after);
+                           });
     return;
   }
   const Level level = detail::find_level(bp, threshold, min_error);
@@ -186,7 +189,7 @@ void for_each_derivative(const BreakpointArrays& bp, std::span<const double> pre
                         static_cast<double>(bp.tp[b] & ~mask) * min_error.tp_rate();
     add(static_cast<std::size_t>(bp.example[b]), jump, jump);
   }
-  add_group(at_level, level.before);
+  add_group(at_level, level.before, level.after);
 }
 
 struct AUMDerivatives {
@@ -232,11 +235,10 @@ inline std::optional<double> auc_of_labels(const BreakpointArrays& bp,
     if (jump == 0) jump = one;
     if (jump != one) return {};
     // A larger prediction has a lower threshold.
-    const double threshold = bp.value[b] - prediction[static_cast<std::size_t>(bp.example[b])];
-    scores.add(-threshold, is_positive);
+    scores.add(-bp.threshold(b, prediction), is_positive);
   }
   const auto n_pairs = static_cast<int128>(scores.n_negative()) * scores.n_positive();
-  return static_cast<double>(scores.doubled_pairs()) / static_cast<double>(2 * n_pairs);
+  return rounded_ratio(scores.doubled_pairs(), 2 * n_pairs);
 }
 
 }  // namespace detail
@@ -244,13 +246,13 @@ inline std::optional<double> auc_of_labels(const BreakpointArrays& bp,
 // Area under the ROC curve (eq. AUC1). Tied thresholds form a diagonal segment of the curve.
 inline double auc(const BreakpointArrays& bp, std::span<const double> prediction) {
   if (const auto of_labels = detail::auc_of_labels(bp, prediction)) return *of_labels;
-  const UnfilledVector<double> threshold = detail::thresholds(bp, prediction);
+  const UnfilledVector<double> threshold = thresholds(bp, prediction);
   int128 doubled_area = 0;
   detail::for_each_group(bp, threshold, [&](auto, double, ErrorSums before, ErrorSums after) {
     doubled_area += static_cast<int128>(after.fp - before.fp) * (before.tp + after.tp);
   });
   const int128 perfect_area = static_cast<int128>(detail::total(bp.fp)) * detail::total(bp.tp);
-  return static_cast<double>(doubled_area) / static_cast<double>(2 * perfect_area);
+  return rounded_ratio(doubled_area, 2 * perfect_area);
 }
 
 // The thresholds of predictions + s * direction, as linear functions of s.
@@ -267,9 +269,8 @@ inline MovingThresholds moving_thresholds(const BreakpointArrays& bp,
   MovingThresholds moving{UnfilledVector<double>(n), UnfilledVector<double>(n), 0.0};
   LargestSize largest;
   for (std::size_t b = 0; b < n; ++b) {
-    const auto example = static_cast<std::size_t>(bp.example[b]);
-    moving.intercept[b] = bp.value[b] - prediction[example];
-    moving.slope[b] = 0.0 - direction[example];  // avoids -0.0
+    moving.intercept[b] = bp.threshold(b, prediction);
+    moving.slope[b] = 0.0 - direction[static_cast<std::size_t>(bp.example[b])];  // avoids -0.0
     largest.add(moving.intercept[b]);
     largest.add(moving.slope[b]);
   }

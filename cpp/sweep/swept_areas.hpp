@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "lines/windows.hpp"
+#include "numerics/ratio.hpp"
 #include "sweep/order_state.hpp"
 #include "sweep/partial_state.hpp"
 
@@ -31,11 +32,11 @@ class SweptAUC {
   SweptAUC(const ErrorLines& lines, const RegionRates& rates) : region_(lines.total, rates) {
     if (!rates.is_everywhere()) partial_.emplace(lines, region_);
     const ErrorSums& total = partial_ ? region_.total() : lines.total;
-    doubled_perfect_ = as_double(2 * static_cast<int128>(total.fp) * total.tp);
+    doubled_perfect_ = 2 * static_cast<int128>(total.fp) * total.tp;
   }
 
   bool is_partial() const { return partial_.has_value(); }
-  double rate(int128 doubled) const { return as_double(doubled) / doubled_perfect_; }
+  double rate(int128 doubled) const { return rounded_ratio(doubled, doubled_perfect_); }
 
   int128 after(const OrderState& state) const {
     return partial_ ? partial_->doubled_area() : state.doubled_auc();
@@ -60,13 +61,7 @@ class SweptAUC {
  private:
   Region region_;
   std::optional<PartialState> partial_;
-  double doubled_perfect_;
-
-  // 64 bits nearly always suffice, and are converted several times faster than 128 bits.
-  static double as_double(int128 n) {
-    const auto narrow = static_cast<std::int64_t>(n);
-    return narrow == n ? static_cast<double>(narrow) : static_cast<double>(n);
-  }
+  int128 doubled_perfect_;
 };
 
 class SweptAreas {

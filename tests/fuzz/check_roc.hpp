@@ -2,6 +2,7 @@
 #pragma once
 
 #include "expected.hpp"
+#include "jumps.hpp"
 #include "report.hpp"
 
 namespace fuzz {
@@ -24,19 +25,20 @@ inline long double area_without_signs(const Problem& problem) {
   return area / problem.divisor;
 }
 
+// The expected results are those of the lines whose intercepts are the thresholds; `aum` and `auc`
+// are those of the core.
 template <class Int>
-void check_aum_and_auc(const Problem& problem, const Expected<Int>& expected, Report& report) {
+void check_aum_and_auc(const Problem& problem, const Expected<Int>& expected, double aum,
+                       double auc, Report& report) {
   const auto& truth = expected.truth();
   const Location start = truth.locate(0.0);
   const auto& stretch = truth.stretch(start.stretch);
-  const double aum = CoreUnderTest::aum(problem);
   const long double exact = truth.aum(stretch, 0.0);
   // The error of a sum of rounded terms is relative to the sum of their absolute values.
   if (std::fabs(aum - exact) > 0x1p-48L * area_without_signs(problem) + 16.0L * tiny ||
       (expected.is_monotone() && aum < 0.0))
     report.fail("aum", "aum(bp, zeros), breakpoints at the intercepts", expected.aum_text(0.0),
                 text(aum));
-  const double auc = CoreUnderTest::auc(problem);
   if (!expected.is_auc(auc, truth.doubled_auc(start)))
     report.fail("auc", "auc(bp, zeros), breakpoints at the intercepts",
                 expected.auc_text(truth.doubled_auc(start)), text(auc));
@@ -45,8 +47,7 @@ void check_aum_and_auc(const Problem& problem, const Expected<Int>& expected, Re
 // The derivative with respect to a prediction is the slope of AUM if only the lines of its example
 // move.
 template <class Int>
-void check_derivatives(const Problem& problem, Report& report) {
-  const Derivatives got = CoreUnderTest::aum_derivatives(problem);
+void check_derivatives(const Problem& problem, const Derivatives& got, Report& report) {
   long double size = 0.0L;
   for (std::size_t k = 0; k < problem.size(); ++k)
     size += (std::fabs(problem.fp_diff[k]) + std::fabs(problem.fn_diff[k])) / problem.divisor;
@@ -65,6 +66,33 @@ void check_derivatives(const Problem& problem, Report& report) {
                     "aum_derivatives(bp, zeros), example " + std::to_string(example),
                     text(static_cast<double>(exact)), text(one));
     }
+}
+
+// A threshold is a value minus a prediction, rounded once. Areas, derivatives and lines must use
+// the same number, so that thresholds that are tied after rounding are tied for all of them.
+template <class Int>
+void check_rounded(const Problem& problem, const Problem& rounded,
+                   const std::vector<double>& prediction, Report& report) {
+  if (CoreUnderTest::intercepts(problem, prediction) != rounded.intercept)
+    report.fail("intercepts", "Lines.from_predictions(bp, " + text_list(prediction) + ", zeros)",
+                text_list(rounded.intercept),
+                text_list(CoreUnderTest::intercepts(problem, prediction)));
+  check_aum_and_auc(rounded, Expected<Int>(rounded), CoreUnderTest::aum(problem, prediction),
+                    CoreUnderTest::auc(problem, prediction), report);
+  check_derivatives<Int>(rounded, CoreUnderTest::aum_derivatives(problem, prediction), report);
+}
+
+// Predictions in tenths, like most thresholds of the problems with many ties.
+inline void check_predictions(const Problem& problem, Random& random, Report& report) {
+  std::vector<double> prediction(static_cast<std::size_t>(problem.example.back()) + 1);
+  for (double& x : prediction) x = static_cast<double>(random.from(-9, 9)) / 10.0;
+  Problem rounded = problem;
+  for (std::size_t k = 0; k < problem.size(); ++k)
+    rounded.intercept[k] -= prediction[static_cast<std::size_t>(problem.example[k])];
+  if (is_narrow(rounded))
+    check_rounded<Narrow>(problem, rounded, prediction, report);
+  else
+    check_rounded<Wide>(problem, rounded, prediction, report);
 }
 
 }  // namespace fuzz

@@ -52,17 +52,13 @@ class CoreUnderTest {
     lines_ = rocpath::distinct_lines(arrays());
   }
 
-  // The problem with the jumps that the core uses. In integer multiples of a unit, their sum has up
-  // to 61 bits, to which jumps with a large dynamic range are rounded.
-  static Problem with_core_jumps(Problem problem) {
-    const auto round = [](std::vector<double>& jump) {
-      const rocpath::WholeNumbers whole = rocpath::in_units(jump);
-      for (std::size_t k = 0; k < jump.size(); ++k)
-        jump[k] = static_cast<double>(whole.count[k]) * whole.unit;
-    };
-    round(problem.fp_diff);
-    round(problem.fn_diff);
-    return problem;
+  // Whether the core represents jumps without rounding, as the package documents it for all others
+  // than those that it rejects.
+  static bool holds(const std::vector<double>& jump) {
+    const rocpath::WholeNumbers whole = rocpath::in_units(jump);
+    for (std::size_t k = 0; k < jump.size(); ++k)
+      if (static_cast<double>(whole.count[k]) * whole.unit != jump[k]) return false;
+    return true;
   }
 
   Sweep sweep(const SweepLimits& limits, double max_fpr = 1.0, double min_tpr = 0.0) const {
@@ -110,10 +106,21 @@ class CoreUnderTest {
     return {best.step, best.interval.low, best.interval.high, best.value, best.bound};
   }
 
-  // AUM, AUC and derivatives at step 0.
-  static double aum(const Problem& problem) { return At(problem).aum(); }
-  static double auc(const Problem& problem) { return At(problem).auc(); }
-  static Derivatives aum_derivatives(const Problem& problem) { return At(problem).derivatives(); }
+  // AUM, AUC and derivatives of breakpoints at the intercepts, and the intercepts of their lines,
+  // at predictions, by default zeros.
+  using Predictions = std::vector<double>;
+  static double aum(const Problem& problem, const Predictions& at = {}) {
+    return At(problem, at).aum();
+  }
+  static double auc(const Problem& problem, const Predictions& at = {}) {
+    return At(problem, at).auc();
+  }
+  static Derivatives aum_derivatives(const Problem& problem, const Predictions& at = {}) {
+    return At(problem, at).derivatives();
+  }
+  static std::vector<double> intercepts(const Problem& problem, const Predictions& at) {
+    return At(problem, at).intercepts();
+  }
 
  private:
   std::vector<double> intercept_, slope_;
@@ -144,13 +151,11 @@ class CoreUnderTest {
       for (double& x : *values) x /= unit_;
   }
 
-  // Breakpoints of examples whose predictions are zero, so that thresholds are not rounded.
   class At {
    public:
-    explicit At(const Problem& problem)
-        : problem_(problem),
-          fp_(rocpath::in_units(problem.fp_diff)),
-          prediction_(static_cast<std::size_t>(problem.example.back()) + 1, 0.0) {
+    At(const Problem& problem, const Predictions& prediction)
+        : problem_(problem), fp_(rocpath::in_units(problem.fp_diff)), prediction_(prediction) {
+      prediction_.resize(static_cast<std::size_t>(problem.example.back()) + 1, 0.0);
       std::vector<double> tp_diff = problem.fn_diff;
       for (double& x : tp_diff) x = 0.0 - x;
       tp_ = rocpath::in_units(tp_diff);
@@ -160,6 +165,10 @@ class CoreUnderTest {
     Derivatives derivatives() const {
       const auto both = rocpath::aum_derivatives(arrays(), prediction_, problem_.is_monotone());
       return {{both.left.begin(), both.left.end()}, {both.right.begin(), both.right.end()}};
+    }
+    std::vector<double> intercepts() const {
+      const auto moving = rocpath::moving_thresholds(arrays(), prediction_, prediction_);
+      return {moving.intercept.begin(), moving.intercept.end()};
     }
 
    private:

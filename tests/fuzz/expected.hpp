@@ -1,7 +1,8 @@
 // Expected results of the core, from brute force: the rows of a path, and the tolerances.
 //
-// Steps, counts, signs and zeros must be exact. Values of AUM, AUC and slopes are float64 and may
-// have a relative error of 2^-50, or an absolute error of 16 times the smallest float64.
+// Steps, counts, signs and zeros must be exact, and AUC must be the nearest float64. Values of AUM
+// and slopes are float64 and may have a relative error of 2^-50, or an absolute error of 16 times
+// the smallest float64.
 #pragma once
 
 #include "brute_force.hpp"
@@ -97,8 +98,10 @@ class Expected {
     return std::ldexp(top.digits / bottom.digits, top.exponent - bottom.exponent);
   }
   bool is_auc(double got, const Int& doubled) const {
-    const long double value = auc(doubled);
-    return std::fabs(got - value) <= 0x1p-51L * std::fabs(value);
+    // AUC is rounded once, so it is the nearest float64.
+    Fraction<Int> ratio{doubled, truth_.doubled_perfect_auc()};
+    ratio.round(0);
+    return got == ratio.nearest;
   }
 
   std::string aum_text(double step) const {

@@ -36,15 +36,19 @@ class Report {
     std::fflush(stdout);
   }
 
+  // Count a problem that the package rejects.
+  void skip() { ++n_rejected_; }
+
   void end() { ++(has_failed_ ? n_failed_ : n_passed_); }
 
-  std::uint64_t n_problems() const { return n_passed_ + n_failed_; }
+  std::uint64_t n_problems() const { return n_passed_ + n_failed_ + n_rejected_; }
   std::uint64_t n_failed() const { return n_failed_; }
 
   void print_summary() const {
     for (const auto& [key, count] : n_failures_)
       std::printf("%10llu  %s: %s\n", static_cast<unsigned long long>(count), key.first.c_str(),
                   key.second.c_str());
+    std::printf("%llu rejected as documented\n", static_cast<unsigned long long>(n_rejected_));
     std::printf("%llu passed, %llu failed\n", static_cast<unsigned long long>(n_passed_),
                 static_cast<unsigned long long>(n_failed_));
   }
@@ -53,7 +57,7 @@ class Report {
   std::uint64_t n_shown_;
   const Problem* problem_ = nullptr;
   bool has_failed_ = false;
-  std::uint64_t n_passed_ = 0, n_failed_ = 0;
+  std::uint64_t n_passed_ = 0, n_failed_ = 0, n_rejected_ = 0;
   std::map<std::pair<std::string, std::string>, std::uint64_t> n_failures_;
 };
 

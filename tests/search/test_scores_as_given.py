@@ -4,6 +4,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import rocpath as rp
 from rocpath import _core
@@ -70,7 +72,7 @@ def test_integers_that_float64_would_round_are_rejected(dtype):
 
 
 def exact_derivatives(bp, prediction):
-    """Compute the derivatives of AUM from thresholds that are not rounded."""
+    """Compute the derivatives of AUM from thresholds that are rounded once."""
     columns = (bp.example, bp.value, bp.fp_diff, bp.fn_diff)
     rows = list(zip(*(column.tolist() for column in columns), strict=True))
     derivatives = []
@@ -79,7 +81,7 @@ def exact_derivatives(bp, prediction):
         for one in range(len(prediction)):
             lines = [
                 (
-                    Fraction(value) - Fraction(prediction[example]),
+                    Fraction(value - prediction[example]),
                     Fraction(-sign if example == one else 0),
                     Fraction(fp),
                     Fraction(fn),
@@ -122,6 +124,41 @@ def test_derivatives_of_non_monotone_errors_an_ulp_apart():
     prediction = np.array([-0.3, -0.5, -0.1])
     got = rp.aum_derivatives(bp, prediction)
     np.testing.assert_allclose(got, exact_derivatives(bp, prediction), atol=1e-12)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(st.tuples(st.booleans(), st.integers(-9, 9)), min_size=1, max_size=6),
+    st.sampled_from([0.0, 0.1, 0.3, 1 / 3, 1.0]),
+)
+def test_areas_derivatives_curves_and_lines_share_their_thresholds(rows, margin):
+    labels, tenths = zip((False, 0), (True, 3), *rows, strict=True)
+    bp = rp.ErrorBreakpoints.from_labels(labels, margin=margin, denominator="count")
+    prediction = np.array(tenths) / 10
+    threshold = np.where(labels, margin, -margin) - prediction
+    lines = [
+        (Fraction(t), Fraction(0), Fraction(not label), Fraction(-label))
+        for t, label in zip(threshold.tolist(), map(int, labels), strict=True)
+    ]
+    moved = rp.Lines.from_predictions(bp, prediction, np.ones(prediction.size))
+    np.testing.assert_array_equal(moved.intercept, threshold)
+    assert rp.auc(bp, prediction) == float(oracle.auc(lines, 0))
+    assert rp.sweep(moved).auc[0] == rp.auc(bp, prediction)
+    assert rp.aum(bp, prediction) == pytest.approx(float(oracle.aum(lines, 0)), abs=1e-12)
+    np.testing.assert_allclose(
+        rp.aum_derivatives(bp, prediction), exact_derivatives(bp, prediction), atol=1e-12
+    )
+    curve = rp.roc_curve(bp, prediction)
+    np.testing.assert_array_equal(curve.threshold[1:, 0], np.unique(threshold))
+
+
+def test_thresholds_that_are_tied_after_rounding_are_tied_in_derivatives():
+    bp = rp.ErrorBreakpoints.from_labels([0, 1], margin=0.1)
+    prediction = [-0.7, -0.5]  # -0.1 + 0.7 and 0.1 + 0.5 are the same float64
+    assert rp.auc(bp, prediction) == 0.5
+    left, right = rp.aum_derivatives(bp, prediction)
+    assert left.tolist() == [0.0, -1.0]
+    assert right.tolist() == [1.0, 0.0]
 
 
 def test_label_auc_of_the_core_counts_ties_one_half():

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 import rocpath._core as _core
 from rocpath.sample import label_weights, positive_labels
-from rocpath.search.jump_units import multiples_and_total, unit_multiples
+from rocpath.search.jump_units import multiples_and_total, rounded_to_unit, unit_multiples
 from rocpath.search.penalty_rows import PenaltyRows, check_cumulative_errors
 from rocpath.validation import (
     Floats,
@@ -76,7 +76,9 @@ class Jumps:
             check_count(f"{name} must have one entry", diff.size, size, "breakpoints")
         fp, fp_unit = unit_multiples("fp_diff", fp_diff)
         tp, tp_unit = unit_multiples("fn_diff", -fn_diff)
-        return cls(fp_diff, fn_diff, fp, tp, fp_unit, tp_unit)
+        # The jumps that the searches use, which may differ from the given ones by rounding.
+        rounded = np.asarray(fp * fp_unit), np.asarray(0.0 - tp * tp_unit)
+        return cls(*rounded, fp, tp, fp_unit, tp_unit)
 
     @classmethod
     def from_rates(
@@ -86,20 +88,15 @@ class Jumps:
         fp_total: float | None = None,
         fn_total: float | None = None,
     ) -> Self:
-        """Return the jumps divided by totals, by default their sums.
-
-        The rates are exact if 53 bits suffice for their units.
-        """
-        fp, fp_sum = multiples_and_total(fp_diff, fp_total)
-        tp, tp_sum = multiples_and_total(-fn_diff, fn_total)
+        """Return the jumps divided by totals, by default their sums."""
+        fp, fp_sum = multiples_and_total("fp", fp_diff, fp_total)
+        tp, tp_sum = multiples_and_total("fn", -fn_diff, fn_total)
         fp_rate = fp_diff / (fp_total or fp_diff.sum())
         fn_rate = fn_diff / (fn_total or -fn_diff.sum())
-        # k / F < j / T if and only if k T < j F.
+        # k / F < j / T if and only if k T < j F. Units of more than 53 bits, as of random
+        # weights, are rounded, so that a rate has a relative error of at most 2**-52.
         common = gcd(fp_sum, tp_sum)
         fp_unit, tp_unit = tp_sum // common, fp_sum // common
-        if max(fp_unit, tp_unit) > 2**53:
-            # float64 cannot represent these units, so rates are rounded like other jumps.
-            return cls.from_diffs(fp_rate, fn_rate, size=fp_diff.size)
         units = float(fp_unit), float(tp_unit), float(fp_unit * fp_sum)
         return cls(fp_rate, fn_rate, fp, tp, *units)
 
@@ -144,7 +141,9 @@ class ErrorBreakpoints:
     value : array-like, shape (n_breakpoints,)
         Predictions at which the errors jump.
     fp_diff, fn_diff : array-like, shape (n_breakpoints,)
-        Jumps of false positives and of false negatives.
+        Jumps of false positives and of false negatives. Their binary digits must fit
+        into 61 bits below the sum of their absolute values, except for a relative change
+        of at most ``2**-50`` of each; the attributes contain the rounded jumps.
     n_examples : int, optional
         Length of the prediction vectors. The default is the largest example plus one.
 
@@ -237,7 +236,8 @@ class ErrorBreakpoints:
             Labels with exactly two distinct values.
         sample_weight : array-like, shape (n_examples,), optional
             Weights of the examples, 1 by default. An example with weight 0 has a
-            breakpoint without a jump.
+            breakpoint without a jump. Weights without a common unit, such as random
+            ones, are rounded to multiples of at most ``2**-60`` of the sum of the class.
         margin : float
             Position of the breakpoints: +margin for positives and -margin for
             negatives. AUM with a positive margin is the class-balanced hinge loss,
@@ -258,8 +258,8 @@ class ErrorBreakpoints:
         fp_diff = np.where(is_positive, 0.0, weight)
         fn_diff = np.where(is_positive, 0.0 - weight, 0.0)  # -weight would be -0.0 for 0
         if sample_weight is not None:
-            for weights in (fp_diff, -fn_diff):
-                unit_multiples("sample_weight", weights)
+            fp_diff = rounded_to_unit("sample_weight", fp_diff)
+            fn_diff = 0.0 - rounded_to_unit("sample_weight", -fn_diff)
         example = np.arange(is_positive.size)
         value = np.where(is_positive, margin, -margin)
         if one_of("denominator", denominator, ("rate", "count")) == "count":

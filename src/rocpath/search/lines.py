@@ -37,7 +37,7 @@ class Lines:
     intercept, slope : array-like, shape (n_lines,)
         Intercepts and slopes of the lines.
     fp_diff, fn_diff : array-like, shape (n_lines,)
-        Jumps of false positives and of false negatives.
+        Jumps of false positives and of false negatives, as for `ErrorBreakpoints`.
 
     Attributes
     ----------

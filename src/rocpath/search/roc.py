@@ -262,7 +262,7 @@ def _curve_counts(
 ) -> tuple[Floats, NDArray[np.int64], NDArray[np.int64]]:
     """Return the thresholds, and FP and TP between them as multiples of units."""
     # Equal thresholds share one point of the curve.
-    threshold, group = np.unique(bp.value - prediction[bp.example], return_inverse=True)
+    threshold, group = np.unique(bp.core.thresholds(prediction), return_inverse=True)
     counts = np.zeros((2, threshold.size + 1), dtype=np.int64)
     for total, jump in zip(counts, (bp.jumps.fp, bp.jumps.tp), strict=True):
         # np.bincount would sum the integers as float64.
