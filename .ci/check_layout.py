@@ -1,8 +1,8 @@
 """Enforce the limits on the layout of the code, for ``make lint``.
 
 Files have fewer than 400 lines (300 in ``cpp``), functions at most 40 without their
-docstring, and commands at most 25 in their body. ``cli`` has at most 1,900 lines of
-code, without docstrings, comments and blank lines. No module is called utils or the
+docstring, and commands at most 25 in their body; functions of JavaScript are counted
+without the functions declared in them. No module is called utils or the
 like, no two modules define the same public name, and tests are in the package of the
 code they test. The headers of each folder of ``cpp`` include only those of the same
 folder and of the folders before it. ``layout_exceptions.txt`` lists what exceeds a limit
@@ -19,7 +19,6 @@ ROOT = Path(__file__).parent.parent
 SRC = ROOT / "src" / "rocpath"
 EXCEPTIONS = Path(__file__).parent / "layout_exceptions.txt"
 EMPTY_NAMES = {"utils", "util", "common", "helpers", "misc", "base"}
-MAX_LINES = {"cli": 1900}  # of code
 SETTINGS = "changepoint/settings.hpp"
 CPP_FOLDERS = (  # in the order in which they may include each other
     "numerics",
@@ -57,14 +56,13 @@ def is_command(node):
 
 def code_defects():
     """Yield (what exceeds a limit, how) for the modules of src."""
-    defined, n_lines_of = defaultdict(set), defaultdict(int)
+    defined = defaultdict(set)
     for path in sorted(SRC.rglob("*.py")):
         name, package = str(path.relative_to(ROOT)), path.relative_to(SRC).parts[0]
         text = path.read_text().splitlines()
         tree = ast.parse("\n".join(text))
         if path.stem in EMPTY_NAMES:
             yield name, "has a name that describes nothing"
-        n_lines_of[package] += n_code_lines(tree.body, text)
         for node in ast.walk(tree):
             if isinstance(node, ast.FunctionDef):
                 n_lines = n_code_lines([node], text)
@@ -77,15 +75,45 @@ def code_defects():
             is_named = isinstance(node, ast.FunctionDef | ast.ClassDef)
             if is_named and not (node.name.startswith("_") or is_command(node)):
                 defined[node.name].add(name)
-    for package, limit in MAX_LINES.items():
-        if n_lines_of[package] > limit:
-            yield (
-                f"src/rocpath/{package}",
-                f"has {n_lines_of[package]:,} lines of code, more than {limit:,}",
-            )
     for name, paths in defined.items():
         if len(paths) > 1:
             yield name, f"is defined in {' and '.join(sorted(paths))}"
+
+
+def script_functions(text):
+    """Yield name and number of lines of the functions of a script, innermost first."""
+    # Comments and text may contain braces.
+    code = re.sub(
+        r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`',
+        lambda match: re.sub(r"[^\n]", " ", match[0]),
+        text,
+        flags=re.DOTALL,
+    )
+    heads = re.compile(r"function\s*(\w*)\s*\([^()]*\)$|(\w*)\s*=?\s*(?:\([^()]*\)|\w+)\s*=>$")
+    starts, declared = [], [0]
+    for match in re.finditer("[{}]", code):
+        if match[0] == "{":
+            starts.append(match.start())
+            declared.append(0)
+            continue
+        start, n_declared = starts.pop(), declared.pop()
+        block = code[start : match.end()].splitlines()
+        n_lines = sum(bool(line.strip()) for line in block)
+        head = heads.search(code[:start].rstrip()[-200:])
+        # The outermost function is the module.
+        if head and starts:
+            yield head[1] or head[2] or "=>", n_lines - n_declared
+        is_declared = bool(head and head[1])
+        declared[-1] += n_lines if is_declared else n_declared
+
+
+def script_defects():
+    """Yield scripts and functions of scripts that are too long."""
+    for path in sorted(SRC.rglob("*.js")):
+        name, text = str(path.relative_to(ROOT)), path.read_text()
+        for function, n_lines in script_functions(text):
+            if n_lines > 40:
+                yield f"{name} {function}", f"has {n_lines} lines, more than 40"
 
 
 def include_defects():
@@ -107,6 +135,7 @@ def file_defects():
     """Yield files that are too long, and tests that are in no package of src."""
     for folder, ending, limit in (
         ("src", "py", 400),
+        ("src", "js", 400),
         ("tests", "py", 400),
         ("tests/fuzz", "?pp", 400),
         ("cpp", "?pp", 300),
@@ -122,7 +151,7 @@ def file_defects():
 
 if __name__ == "__main__":
     allowed = {line.strip() for line in EXCEPTIONS.read_text().splitlines()}
-    found = [*code_defects(), *include_defects(), *file_defects()]
+    found = [*code_defects(), *script_defects(), *include_defects(), *file_defects()]
     new = [f"{what} {how}" for what, how in found if what not in allowed]
     stale = allowed - {what for what, _ in found} - {""}
     new += [f"{what} is no longer an exception: remove it" for what in sorted(stale)]

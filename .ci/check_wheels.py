@@ -59,16 +59,16 @@ def main():
     parser.add_argument("--all", action="store_true", help="require every Python")
     arguments = parser.parse_args()
     wheels = sorted(arguments.folder.glob("*.whl"))
-    found = [f"{wheel.name} {defect}" for wheel in wheels for defect in defects(wheel)]
+    problems = [f"{wheel.name} {defect}" for wheel in wheels for defect in defects(wheel)]
     matches = [NAME.fullmatch(wheel.name) for wheel in wheels]
     missing = PYTHONS - {match["python"] for match in matches if match}
     if arguments.all and missing:
-        found.append(f"there is no wheel for {', '.join(sorted(missing))}")
+        problems.append(f"there is no wheel for {', '.join(sorted(missing))}")
     if not wheels:
-        found.append(f"{arguments.folder} has no wheels")
-    for line in found or [f"{len(wheels)} wheels without defects"]:
+        problems.append(f"{arguments.folder} has no wheels")
+    for line in problems or [f"{len(wheels)} wheels without defects"]:
         print(line)
-    sys.exit(bool(found))
+    sys.exit(bool(problems))
 
 
 if __name__ == "__main__":

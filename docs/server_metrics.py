@@ -46,12 +46,12 @@ def times():
 
 
 def table(hosts, rng):
-    found, truth = [], {}
+    frames, truth = [], {}
     for host in hosts:
         x, truth[host] = simulated(rng)
         frame = pl.DataFrame({"host": [host] * N, "timestamp": times(), "cpu": x})
-        found.append(frame.with_columns(pl.col("cpu").fill_nan(None)))
-    return pl.concat(found), truth
+        frames.append(frame.with_columns(pl.col("cpu").fill_nan(None)))
+    return pl.concat(frames), truth
 
 
 def labels(truth, time):

@@ -156,13 +156,13 @@ def has_hillclimbers():
 
 def probabilities(scores, y, new_scores):
     """Return probabilities unchanged, and a logistic function of other scores."""
-    given, new = scores.copy(), new_scores.copy()
+    calibrated, new = scores.copy(), new_scores.copy()
     for k in np.flatnonzero((scores.min(axis=0) < 0) | (scores.max(axis=0) > 1)):
         platt = make_pipeline(StandardScaler(), LogisticRegression(C=1e3))
         platt.fit(scores[:, [k]], y)
-        given[:, k] = platt.predict_proba(scores[:, [k]])[:, 1]
+        calibrated[:, k] = platt.predict_proba(scores[:, [k]])[:, 1]
         new[:, k] = platt.predict_proba(new_scores[:, [k]])[:, 1]
-    return given, new
+    return calibrated, new
 
 
 def blends(scores, y, new_scores, *, with_hillclimbers):
@@ -332,16 +332,16 @@ def simulated_scores(n_rows, n_models):
 def time_blends(*, with_hillclimbers):
     n_rows = 100_000
     scores, y = simulated_scores(2 * n_rows, 50)
-    given, new = (scores[:n_rows], y[:n_rows]), (scores[n_rows:], y[n_rows:])
+    old, new = (scores[:n_rows], y[:n_rows]), (scores[n_rows:], y[n_rows:])
     rp.AUCBlender(random_state=0).fit_scores(scores[:100], y[:100])  # imports
     start = time.process_time()
-    blend = rp.AUCBlender(random_state=0).fit_scores(*given)
+    blend = rp.AUCBlender(random_state=0).fit_scores(*old)
     ours = time.process_time() - start
     area_of_new = roc_auc_score(new[1], blend.decision_function(new[0]))
     print(f"AUCBlender: {ours:.1f} CPU s, AUC of new rows {area_of_new:.5f}")
     if not with_hillclimbers:
         return
-    bp = rp.ErrorBreakpoints.from_labels(given[1], positive=1)
+    bp = rp.ErrorBreakpoints.from_labels(old[1], positive=1)
     n_areas = 0
 
     def quick_area(_, score):
@@ -350,11 +350,11 @@ def time_blends(*, with_hillclimbers):
         return rp.auc(bp, np.asarray(score))
 
     start = time.process_time()
-    climbed = hillclimbers_scores(*given, new[0], quick_area)
+    climbed = hillclimbers_scores(*old, new[0], quick_area)
     theirs = time.process_time() - start
     start = time.process_time()
-    for score in given[0].T[:20]:
-        roc_auc_score(given[1], score)
+    for score in old[0].T[:20]:
+        roc_auc_score(old[1], score)
     usual = n_areas * (time.process_time() - start) / 20
     area_of_new = roc_auc_score(new[1], climbed)
     print(

@@ -30,15 +30,15 @@ def differences(seed, *, has_blend):
     """Return the changes in AUC that copies cause, by name of the model."""
     X, y, X_test, y_test = simulate(seed, N_ROWS, N_TEST, n_columns=(5, 30), informative_share=0.5)
     copy = np.repeat(np.arange(len(y)), N_COPIES)
-    found = {}
+    difference = {}
 
     def add(name, once, copied):
-        found[name] = rp.auc(y_test, copied) - rp.auc(y_test, once)
+        difference[name] = rp.auc(y_test, copied) - rp.auc(y_test, once)
 
     models = [rp.AUCClassifier(random_state=0).fit(X[k], y[k]) for k in (slice(None), copy)]
     add("AUCClassifier", *(model.decision_function(X_test) for model in models))
     if not has_blend:
-        return found
+        return difference
     blends = [rp.AUCBlender(random_state=0).fit(X[k], y[k]) for k in (slice(None), copy)]
     add("AUCBlender", *(blend.decision_function(X_test) for blend in blends))
     scores = [member_scores(blend, X_test) for blend in blends]
@@ -52,8 +52,8 @@ def differences(seed, *, has_blend):
         for k in (np.arange(n_fit), copy)
     ]
     areas = [rp.auc(z, blend.decision_function(T)) for blend in weights]
-    found["blend of the same scores"] = areas[1] - areas[0]
-    return found
+    difference["blend of the same scores"] = areas[1] - areas[0]
+    return difference
 
 
 def main():

@@ -120,14 +120,14 @@ def sparse(repeats):
         rng = np.random.default_rng(0)
         pairs = [sparse_sequence(kind, rng) for _ in range(repeats)]
         for name, rule in (("default", cp.default_penalty), ("larger", larger)):
-            found = [cp.segment_penalty(x, rule(x)).changes for x, _ in pairs]
+            detected = [cp.segment_penalty(x, rule(x)).changes for x, _ in pairs]
             cover = [
                 cp.covering(one, [changes], n=x.size)
-                for one, (x, changes) in zip(found, pairs, strict=True)
+                for one, (x, changes) in zip(detected, pairs, strict=True)
             ]
             print(
                 f"{kind:17} {name:8} covering {np.mean(cover):.3f}, changes "
-                f"{np.mean([one.size for one in found]):.1f} "
+                f"{np.mean([one.size for one in detected]):.1f} "
                 f"({np.mean([changes.size for _, changes in pairs]):.1f})"
             )
     for path in sorted(SERIES.glob("*.csv.gz")):
@@ -145,13 +145,13 @@ def annotated():
             [c for c in changes if 0 < c < x.size]
             for changes in one["changes_by_annotator"].values()
         ]
-        found = cp.segment_penalty(x, cp.default_penalty(x)).changes
-        covers.append(cp.covering(found, people, n=x.size))
-        scores.append(cp.f1_score(found, people, n=x.size))
+        detected = cp.segment_penalty(x, cp.default_penalty(x)).changes
+        covers.append(cp.covering(detected, people, n=x.size))
+        scores.append(cp.f1_score(detected, people, n=x.size))
         none.append(cp.covering([], people, n=x.size))
         marked = sorted(len(one) for one in people)
         print(
-            f"{name:24} n {x.size:4} found {found.size:3} marked {marked} "
+            f"{name:24} n {x.size:4} found {detected.size:3} marked {marked} "
             f"covering {covers[-1]:.3f} F1 {scores[-1]:.3f}"
         )
     print(

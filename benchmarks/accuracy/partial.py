@@ -99,19 +99,19 @@ def areas(rows):
 
 def summarize(rows):
     """Print the difference from each baseline for each rate, with standard errors."""
-    found = areas(rows)
+    area = areas(rows)
     for rate in RATES:
-        names = list(dict.fromkeys(name for r, name, _ in found if r == rate))
+        names = list(dict.fromkeys(name for r, name, _ in area if r == rate))
         others = (BY_AUC, *BASELINES)
         print(f"\nmax_fpr = {rate}, {len(names)} sets; {BY_AREA} minus")
         print("| set | " + BY_AREA + " | " + " | ".join(others) + " |")
         print("|---" * (len(others) + 2) + "|")
         gains = {other: [] for other in others}
         for name in names:
-            ours = found[rate, name, BY_AREA]
+            ours = area[rate, name, BY_AREA]
             cells = [f"{ours.mean():.4f}"]
             for other in others:
-                gain = ours - found[rate, name, other]
+                gain = ours - area[rate, name, other]
                 gains[other].append(gain.mean())
                 error = gain.std(ddof=1) / np.sqrt(gain.size)
                 cells.append(f"{gain.mean():+.4f} ± {error:.4f}")

@@ -55,14 +55,14 @@ def evaluated_folds(name):
     data = load(name)
     for fold in np.unique(data["fold"]):
         is_test = data["fold"] == fold
-        known, new = (
+        training, new = (
             [data["y"][row] for row in np.flatnonzero(rows)] for rows in (~is_test, is_test)
         )
         bp = cp.error_breakpoints(new)
         for rule, (features, model, has_groups) in rules().items():
             groups = data["group"][~is_test] if has_groups else None
             begin = time.process_time()
-            model.fit(data[features][~is_test], known, groups=groups)
+            model.fit(data[features][~is_test], training, groups=groups)
             seconds = time.process_time() - begin
             predicted = model.predict(data[features][is_test])
             errors = sum(int(f.at(p)) for f, p in zip(new, predicted, strict=True))

@@ -72,13 +72,13 @@ def main():
         ]
         print(f"{cost:8} default penalty: covering, F1", np.mean(default, 0).round(3))
         for unit in ("noise", "free", None):
-            found = []
+            fold_scores = []
             for k, (x, people) in enumerate(every):
                 rest = [j for j in range(len(every)) if j != k]
                 detector = cp.LearnedDetector(unit=unit, cost=cost, random_state=0)
                 detector.fit([every[j][0] for j in rest], [labels[j] for j in rest])
-                found.append(scores(detector.predict([x])[0], people, x.size))
-            print(f"{cost:8} unit {unit}: covering, F1", np.mean(found, 0).round(3))
+                fold_scores.append(scores(detector.predict([x])[0], people, x.size))
+            print(f"{cost:8} unit {unit}: covering, F1", np.mean(fold_scores, 0).round(3))
 
 
 if __name__ == "__main__":

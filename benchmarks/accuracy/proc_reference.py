@@ -79,26 +79,26 @@ def our_values(y, scores, classes):
     """Return the quantities computed by rocpath, by name."""
     columns = dict(zip("abc", scores.T, strict=True))
     both = rp.compare_aucs(y, columns)
-    found = {}
+    values = {}
     for name, score in columns.items():
         area = both.intervals[name]
-        found[f"auc {name}"], found[f"standard error {name}"] = area.value, area.standard_error
+        values[f"auc {name}"], values[f"standard error {name}"] = area.value, area.standard_error
         for limit in LIMITS:
             partial = rp.auc_interval(y, score, max_fpr=limit)
-            found[f"partial auc {limit} {name}"] = partial.value
+            values[f"partial auc {limit} {name}"] = partial.value
     for limit in LIMITS:
         error = rp.auc_interval(y, columns["a"], max_fpr=limit).standard_error
-        found[f"bootstrapped error of partial auc {limit}"] = error
+        values[f"bootstrapped error of partial auc {limit}"] = error
     for pair, (one, two) in zip(both.pairs, combinations("abc", 2), strict=True):
         errors = [both.intervals[name].standard_error for name in (one, two)]
         apart = pair.comparison.standard_error
-        found[f"paired p-value {one} {two}"] = pair.comparison.p_value
-        found[f"covariance {one} {two}"] = 0.5 * (errors[0] ** 2 + errors[1] ** 2 - apart**2)
+        values[f"paired p-value {one} {two}"] = pair.comparison.p_value
+        values[f"covariance {one} {two}"] = 0.5 * (errors[0] ** 2 + errors[1] ** 2 - apart**2)
     half = np.arange(y.size) < y.size // 2
     two = rp.compare_auc_unpaired(y[half], scores[half, 0], y[~half], scores[~half, 0])
-    found["unpaired statistic"] = two.difference / two.standard_error
-    found["Hand and Till"] = rp.auc_interval(classes, scores, multi_class="ovo").value
-    return found
+    values["unpaired statistic"] = two.difference / two.standard_error
+    values["Hand and Till"] = rp.auc_interval(classes, scores, multi_class="ovo").value
+    return values
 
 
 def their_values():

@@ -42,7 +42,7 @@ def read_packages():
     listing = subprocess.run(
         ["apt-cache", "dumpavail"], capture_output=True, text=True, check=True
     ).stdout
-    found = {}
+    sections_of = {}
     for entry in listing.split("\n\n"):
         fields = [
             re.search(pattern, entry, re.MULTILINE)
@@ -54,8 +54,8 @@ def read_packages():
         ]
         if all(fields):
             name, section, text = (field.group(1) for field in fields)
-            found.setdefault(name, (text, section.split("/")[-1]))
-    texts, sections = zip(*found.values(), strict=True)
+            sections_of.setdefault(name, (text, section.split("/")[-1]))
+    texts, sections = zip(*sections_of.values(), strict=True)
     return list(texts), np.array(sections)
 
 

@@ -155,14 +155,14 @@ def repeat(limit, n_tries):
     rows, rng = [], np.random.default_rng(1)
     for kind, *numbers in saved:
         n_positive, n_negative, tries = (int(numbers[k]) for k in (0, 1, 3))
-        area, found = float(numbers[2]), [float(x) for x in numbers[4:]]
-        if found[0] < limit and tries < n_tries:
+        area, coverage = float(numbers[2]), [float(x) for x in numbers[4:]]
+        if coverage[0] < limit and tries < n_tries:
             tries = n_tries
-            found = cell(kind, n_positive, n_negative, area, n_tries, rng)
-            error = np.sqrt(found[0] * (1 - found[0]) / n_tries)
+            coverage = cell(kind, n_positive, n_negative, area, n_tries, rng)
+            error = np.sqrt(coverage[0] * (1 - coverage[0]) / n_tries)
             where = f"{kind}, {n_positive} / {n_negative}, AUC {area}"
-            print(f"{where}: {found[0]:.3f} ± {error:.3f}", flush=True)
-        rows.append((kind, n_positive, n_negative, area, tries, *found))
+            print(f"{where}: {coverage[0]:.3f} ± {error:.3f}", flush=True)
+        rows.append((kind, n_positive, n_negative, area, tries, *coverage))
     save(rows)
 
 

@@ -91,14 +91,14 @@ def main():
     for n_groups, sizes, icc, (labels, share), area in product(
         options.groups, SIZES, ICC, LABELS, AREAS
     ):
-        found = cell((n_groups, sizes, icc, labels, share, area), options.tries)
-        if found is None:
+        coverage = cell((n_groups, sizes, icc, labels, share, area), options.tries)
+        if coverage is None:
             continue
-        error = np.sqrt(found[0] * (1 - found[0]) / options.tries)
+        error = np.sqrt(coverage[0] * (1 - coverage[0]) / options.tries)
         row = (n_groups, sizes, icc, labels, share, area, options.tries)
-        rows.append((*row, *(f"{x:.4f}" for x in (found[0], error, *found[1:]))))
-        if not 0.93 <= found[0] <= 0.97:
-            print(*row, f"{found[0]:.3f} ± {error:.3f}", flush=True)
+        rows.append((*row, *(f"{x:.4f}" for x in (coverage[0], error, *coverage[1:]))))
+        if not 0.93 <= coverage[0] <= 0.97:
+            print(*row, f"{coverage[0]:.3f} ± {error:.3f}", flush=True)
     rows.sort(key=lambda row: int(row[0]))
     with path.open("w", newline="") as file:
         writer = csv.writer(file)

@@ -114,16 +114,16 @@ def main() -> None:
     rankers.CANDIDATES["logistic"] = (rankers.LOGISTIC,)
     rows = []
     for kind in arguments.kinds:
-        found = [simulated(kind, seed) for seed in range(arguments.tables)]
-        rows += [{"kind": kind, "seed": k, **one} for k, one in enumerate(found)]
-        covered = np.mean([one["covers"] for one in found])
-        print(f"{kind}: holds for {100 * covered:.1f}% of {len(found)} tables", flush=True)
+        results = [simulated(kind, seed) for seed in range(arguments.tables)]
+        rows += [{"kind": kind, "seed": k, **one} for k, one in enumerate(results)]
+        covered = np.mean([one["covers"] for one in results])
+        print(f"{kind}: holds for {100 * covered:.1f}% of {len(results)} tables", flush=True)
         if kind == "thresholds":
-            rates = [one["fpr"] for one in found]
+            rates = [one["fpr"] for one in results]
             print(f"thresholds: mean FPR {np.mean(rates):.4f}, largest {max(rates):.4f}")
         if kind == "copies":
-            names = [name for name in found[0] if name.endswith("_change")]
-            worst = max(abs(one[name]) for one in found for name in names)
+            names = [name for name in results[0] if name.endswith("_change")]
+            worst = max(abs(one[name]) for one in results for name in names)
             print(f"copies: largest change in an estimate or interval bound {worst:.4f}")
         write(rows)
 

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from network_tasks import load_table, make_network, repeated
-from network_training import LIBAUC, PESG, WAYS, AUCMLoss
+from network_training import LIBAUC, PESG, TRAININGS, AUCMLoss
 
 SIZES = (64, 512)
 N_STEPS = 100
@@ -34,10 +34,10 @@ def milliseconds(task, size, make):
     return float(np.median(taken))
 
 
-def by_adam(way, share):
+def by_adam(training, share):
     def make(network):
         threshold = torch.zeros((), requires_grad=True)
-        loss = way.loss(share)
+        loss = training.loss(share)
         optimizer = torch.optim.Adam([*network.parameters(), threshold])
         return lambda scores, target: loss(scores, target, threshold), optimizer
 
@@ -54,7 +54,9 @@ def main():
     torch.set_num_threads(1)
     task = load_table("mammography", 0)
     share = float(task.y.float().mean())
-    makers = {name: by_adam(way, share) for name, way in WAYS.items()} | {LIBAUC: by_libauc}
+    makers = {name: by_adam(training, share) for name, training in TRAININGS.items()} | {
+        LIBAUC: by_libauc
+    }
     rows = [
         (name, *(milliseconds(task, size, make) for size in SIZES)) for name, make in makers.items()
     ]

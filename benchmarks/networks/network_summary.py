@@ -15,6 +15,8 @@ import numpy as np
 
 RESULTS = Path(__file__).parent / "results"
 PAGE = Path(__file__).parents[2] / "docs" / "losses.md"
+# The largest learning rate offered, to PESG or to Adam, by batch size (network_training.py).
+LARGEST_RATE = {(False, 64): 0.198, (False, 512): 0.396, (True, 64): 19.8, (True, 512): 39.6}
 BASE = "BCE"
 REPEATED = "BCE, repeated"
 RARE = 0.2  # share of positives
@@ -87,7 +89,9 @@ def table(tasks):
     for k, (loss, words) in enumerate(NAMES.items()):
         fits = [row for losses in tasks.values() for row in losses[loss]]
         rates = [float(row["rate"]) for row in fits]
-        at_end = np.mean(np.array(rates) == LARGEST[loss == "AUCM (LibAUC)", int(fits[0]["batch"])])
+        at_end = np.mean(
+            np.array(rates) == LARGEST_RATE[loss == "AUCM (LibAUC)", int(fits[0]["batch"])]
+        )
         cells = [words, f"{auc[:, k].mean():.4f}", "", "", "", "", f"{at_end:.0%}"]
         if k:
             worst = int(difference[:, k].argmin())
@@ -121,9 +125,6 @@ def main():
     before, rest = PAGE.read_text().split(begin)
     PAGE.write_text(before + begin + "\n" + part + "\n" + end + rest.split(end)[1])
 
-
-# The largest learning rate offered, to PESG or to Adam, by batch size (network_training.py).
-LARGEST = {(False, 64): 0.198, (False, 512): 0.396, (True, 64): 19.8, (True, 512): 39.6}
 
 if __name__ == "__main__":
     main()

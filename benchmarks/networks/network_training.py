@@ -72,24 +72,24 @@ def bce_and_pairwise(scores, target):
     return bce(scores, target) + rt.pairwise_squared_hinge(scores, target)
 
 
-class Way(NamedTuple):
-    """A loss, as a function of the share of positives, and a sampler of batches."""
+class Training(NamedTuple):
+    """Loss, as a function of the share of positives, and sampler of batches."""
 
     loss: Callable
     draw: Callable = shuffled
 
 
-WAYS = {
-    "BCE": Way(of_batch(bce)),
-    "weighted BCE": Way(weighted_bce),
-    "focal": Way(of_batch(focal)),
-    "pairwise": Way(of_batch(rt.pairwise_squared_hinge)),
-    "AUM of the batch": Way(of_batch(rt.aum_loss)),
-    "AUM streaming": Way(streaming_aum),
-    "smoothed AUC": Way(of_batch(rt.smoothed_auc_loss)),
-    "BCE, repeated": Way(of_batch(bce), repeated),
-    "smoothed AUC, repeated": Way(of_batch(rt.smoothed_auc_loss), repeated),
-    "BCE + pairwise, repeated": Way(of_batch(bce_and_pairwise), repeated),
+TRAININGS = {
+    "BCE": Training(of_batch(bce)),
+    "weighted BCE": Training(weighted_bce),
+    "focal": Training(of_batch(focal)),
+    "pairwise": Training(of_batch(rt.pairwise_squared_hinge)),
+    "AUM of the batch": Training(of_batch(rt.aum_loss)),
+    "AUM streaming": Training(streaming_aum),
+    "smoothed AUC": Training(of_batch(rt.smoothed_auc_loss)),
+    "BCE, repeated": Training(of_batch(bce), repeated),
+    "smoothed AUC, repeated": Training(of_batch(rt.smoothed_auc_loss), repeated),
+    "BCE + pairwise, repeated": Training(of_batch(bce_and_pairwise), repeated),
 }
 
 
@@ -270,8 +270,8 @@ def evaluate_task(task, size, seed):
     adam_rates, pesg_rates = rates("Adam", size), rates("PESG", size)
     for draw in (shuffled, repeated):
         plan = make_plan(y, size, draw, seed)
-        group = {name: way for name, way in WAYS.items() if way.draw == draw}
-        losses = [way.loss(share) for way in group.values()]
+        group = {name: training for name, training in TRAININGS.items() if training.draw == draw}
+        losses = [training.loss(share) for training in group.values()]
         kept = train(task, stack, plan, losses, adam_rates)
         chosen.update(zip(group, choose(task, stack, kept, plan.held_out), strict=True))
     plan = make_plan(y, size, libauc_rows, seed)

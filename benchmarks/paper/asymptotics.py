@@ -46,18 +46,18 @@ def descents(is_quick):
             if n > largest:
                 continue
             begin = time.perf_counter()
-            found = rp.minimize_aum(X, bp, coef=start, step=step, tol=1e-3, max_steps=10_000)
+            descent = rp.minimize_aum(X, bp, coef=start, step=step, tol=1e-3, max_steps=10_000)
             seconds = time.perf_counter() - begin
             yield (
                 name,
                 n,
                 seed,
                 step,
-                found.n_steps,
-                found.n_crossings[1:].mean(),
+                descent.n_steps,
+                descent.n_crossings[1:].mean(),
                 seconds,
-                found.aum[-1],
-                found.auc[-1],
+                descent.aum[-1],
+                descent.auc[-1],
             )
 
 

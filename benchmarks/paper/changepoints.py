@@ -104,13 +104,13 @@ def descents(training):
     for suffix, sign in ((", wrong sign", 1.0), ("", -1.0)):
         for step in ("first_min", "grid", "linear", "quadratic", "best_aum"):
             begin = time.perf_counter()
-            found = rp.minimize_aum(
+            descent = rp.minimize_aum(
                 X, bp, coef=sign * start, step=step, validation=tuple(validation)
             )
             seconds = time.perf_counter() - begin
             if step == "first_min":
-                yield f"initial model{suffix}", found.validation_auc[0], 0, 0.0
-            yield f"{step}{suffix}", found.validation_auc.max(), found.n_steps, seconds
+                yield f"initial model{suffix}", descent.validation_auc[0], 0, 0.0
+            yield f"{step}{suffix}", descent.validation_auc.max(), descent.n_steps, seconds
     yield "ours", *descend_from_many(*training)
 
 

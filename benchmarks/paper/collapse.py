@@ -57,12 +57,12 @@ def split(name, n_rows, rng):
 def descent(X, bp, coef, n_steps, **options):
     """Yield AUM and weights before the first step and after every step."""
     for _ in range(n_steps):
-        found = rp.minimize_aum(X, bp, coef=coef, max_steps=1, tol=0.0, **options)
-        yield found.aum[0], coef
-        coef = found.coef
-        if found.n_steps == 0 or found.step[-1] == 0:
+        result = rp.minimize_aum(X, bp, coef=coef, max_steps=1, tol=0.0, **options)
+        yield result.aum[0], coef
+        coef = result.coef
+        if result.n_steps == 0 or result.step[-1] == 0:
             return
-    yield found.aum[-1], coef
+    yield result.aum[-1], coef
 
 
 def area(X, y, coef):

@@ -83,12 +83,12 @@ def exact_path(lines):
             if s != t and (b - a) / (s - t) > 0:
                 steps.add((b - a) / (s - t))
     ordered = sorted(steps)
-    found = []
+    path = []
     for low, high in pairwise([*ordered, 2 * ordered[-1] + 1]):
         step = Fraction(float((low + high) / 2))
         if low < step < high and float(low) < float(high):
-            found.append((float(step), *exact_areas(rows, step)))
-    return found
+            path.append((float(step), *exact_areas(rows, step)))
+    return path
 
 
 def exact_areas(rows, step):

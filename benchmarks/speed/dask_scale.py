@@ -219,12 +219,12 @@ def record(out, n_rows, case, outcome, numbers):
 
 def report_growth(out):
     """Print and save growth exponents, and extrapolate times to 10^9 and 10^10 rows."""
-    found = {}
+    times_of = {}
     for n_rows, case, outcome, *numbers in load(out):
         if outcome == "finished":
-            found.setdefault(case, {})[int(n_rows)] = float(numbers[1]), float(numbers[2])
+            times_of.setdefault(case, {})[int(n_rows)] = float(numbers[1]), float(numbers[2])
     rows = []
-    for case, times in found.items():
+    for case, times in times_of.items():
         if len(times) < 2:
             continue
         small, large = sorted(times)[-2:]

@@ -141,12 +141,12 @@ def compare_pelt(rows):
             )
             search.fit(x[:200]).predict(x[:200])  # compiles
             theirs, changes = cpu_time(lambda x=x, one=search: one.fit(x).predict(x), 1)
-            ours, found = cpu_time(
+            ours, model = cpu_time(
                 lambda x=x, penalty=penalty, cost=cost: cp.segment_penalty(x, penalty, cost=cost), 1
             )
             print(
                 f"| {n:,} | {n_segments:,} | {d} | {cost} | {theirs:.3f} | {ours:.3f} | "
-                f"{theirs / ours:.1f} | {len(changes)} and {found.n_changes} |"
+                f"{theirs / ours:.1f} | {len(changes)} and {model.n_changes} |"
             )
             what = f"{n_segments} segments, {d} columns"
             rows.append((f"skchange PELT, {what}", n, "", cost, "", theirs))

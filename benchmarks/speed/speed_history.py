@@ -45,13 +45,13 @@ def measured():
     for path in ASV_RESULTS.glob("*/*.json"):
         if path.name in ("machine.json", "benchmarks.json"):
             continue
-        found = list(timings(path))
-        sorts = [s for name, n, s in found if (name, n) == (SORT, SORTED)]
+        seconds_of = list(timings(path))
+        sorts = [s for name, n, s in seconds_of if (name, n) == (SORT, SORTED)]
         if not sorts:
             continue
         head = json.loads(path.read_text())
         date = np.datetime64(head["date"], "ms").astype("datetime64[s]")
-        for name, parameters, seconds in found:
+        for name, parameters, seconds in seconds_of:
             short = TIMED.split(name)[1]
             if short != "sort":
                 commit = head["commit_hash"][:7]

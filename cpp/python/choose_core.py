@@ -1,7 +1,8 @@
-"""Be the core that this processor runs best; rocpath/_core.py of portable builds.
+"""Import the fastest core that this processor supports.
 
-The environment variable ROCPATH_CORE, "base" or "avx2", chooses another. Their answers
-are the same to the last bit.
+Portable builds install this file as ``rocpath/_core.py``. The environment variable
+``ROCPATH_CORE``, "base" or "avx2", selects another core. The results of all cores are
+bitwise equal.
 """
 
 import importlib

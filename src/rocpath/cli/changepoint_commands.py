@@ -124,13 +124,17 @@ def fit(
     from rocpath.cli.terminal import progress_bar, say, show_table
 
     table = open_sequences(sequences, segmenting.cost, quiet=to.quiet)
-    known = open_labels(labels, table, group, quiet=to.quiet)
+    label_table = open_labels(labels, table, group, quiet=to.quiet)
     detector = cp.LearnedDetector(random_state=seed, **segmenting._asdict())
     with progress_bar(quiet=to.quiet) as progress:
-        rows: Any = {"weights": table.weights, "positions": table.positions, "groups": known.groups}
-        detector.fit(table.values, known.labels, **rows, progress=progress)
+        rows: Any = {
+            "weights": table.weights,
+            "positions": table.positions,
+            "groups": label_table.groups,
+        }
+        detector.fit(table.values, label_table.labels, **rows, progress=progress)
     title = early_checks.shown_name(sequences.sequences)
-    files = detector_files(detector, table, known.unknown, title)
+    files = detector_files(detector, table, label_table.unknown, title)
     write_folder(to.out, files, force=to.force)
     comparison = detector.comparison_
     show_table(comparison.description, comparison.header, comparison.rows)

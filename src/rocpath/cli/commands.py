@@ -236,13 +236,13 @@ def blend(
     from rocpath.cli.terminal import progress_bar
     from rocpath.tables.classifier import TableClassifier
 
-    known = read_scores(table, label, positive, names, group)
-    types, positive = dict.fromkeys(known.score, "number"), known.label.positive
+    rows = read_scores(table, label, positive, names, group)
+    types, positive = dict.fromkeys(rows.score, "number"), rows.label.positive
     with progress_bar(quiet=to.quiet) as progress:
         model = TableClassifier(
             "scores", positive=positive, types=types, random_state=seed, progress=progress
-        ).fit(known.rows, label, groups=group)
-    write_fit(model, known.name, to)
+        ).fit(rows.rows, label, groups=group)
+    write_fit(model, rows.name, to)
 
 
 @command(

@@ -51,16 +51,18 @@ def command(app: typer.Typer, *lines: str) -> Callable[[Any], Any]:
     return register
 
 
-def _fields(one: inspect.Parameter) -> Iterator[inspect.Parameter]:
+def _fields(parameter: inspect.Parameter) -> Iterator[inspect.Parameter]:
     """Yield the fields of a group as parameters, and any other parameter unchanged."""
-    if not hasattr(one.annotation, "_fields"):
-        yield one.replace(kind=one.KEYWORD_ONLY)
+    if not hasattr(parameter.annotation, "_fields"):
+        yield parameter.replace(kind=parameter.KEYWORD_ONLY)
         return
-    group, is_given = one.annotation, one.default is not one.empty
-    known = one.default._asdict() if is_given else group._field_defaults
+    group, is_given = parameter.annotation, parameter.default is not parameter.empty
+    defaults = parameter.default._asdict() if is_given else group._field_defaults
     for name, kind in get_type_hints(group, include_extras=True).items():
-        default = known.get(name, one.empty)
-        yield one.replace(name=name, kind=one.KEYWORD_ONLY, default=default, annotation=kind)
+        default = defaults.get(name, parameter.empty)
+        yield parameter.replace(
+            name=name, kind=parameter.KEYWORD_ONLY, default=default, annotation=kind
+        )
 
 
 def split_names(given: list[str] | None) -> list[str]:

@@ -74,13 +74,13 @@ def detection_files(
     return {"changes.csv": inert_csv(changes), "sequences.csv": inert_csv(sequences)}
 
 
-def _summary_table(table: SequenceTable, found: Sequence[Segmentation]) -> pl.DataFrame:
+def _summary_table(table: SequenceTable, segmentations: Sequence[Segmentation]) -> pl.DataFrame:
     """List the length, penalty and number of changes of each sequence."""
     sequence = table.columns.sequence or "sequence"
     rows: list[dict[str, Any]] = [
         {sequence: one.name, "n_observations": len(one.value), "penalty": model.penalty}
         | {"n_changes": model.n_changes}
-        for one, model in zip(table.sequences, found, strict=True)
+        for one, model in zip(table.sequences, segmentations, strict=True)
     ]
     rows += [{sequence: one.sequence, "note": one.note} for one in table.skipped]
     numbers = {"n_observations": pl.Int64, "penalty": pl.Float64, "n_changes": pl.Int64}

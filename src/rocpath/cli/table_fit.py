@@ -50,15 +50,15 @@ def _confirmed(
     model: TableClassifier, rows: pl.DataFrame, label: str, to: Folder, *, is_accepted: bool
 ) -> Iterator[None]:
     """Set the positive label, and show notes and progress during the fit."""
-    known = chosen_positive(rows, label, model.positive, is_accepted=is_accepted)
+    classes = chosen_positive(rows, label, model.positive, is_accepted=is_accepted)
     with progress_bar(quiet=to.quiet) as progress:
 
         def step(number: int, *of: Any) -> None:
             if number == 0 and not to.quiet:
-                note_columns(known, model.columns_, model.warnings_)
+                note_columns(classes, model.columns_, model.warnings_)
             progress(number, *of)
 
-        model.set_params(positive=known.positive, progress=step)
+        model.set_params(positive=classes.positive, progress=step)
         yield
 
 

@@ -32,26 +32,26 @@ def chosen_positive(
     and has the same AUC.
     """
     series = column(rows, label, "label")
-    found = binary_label(series.filter(text_of(series).is_not_null()), positive)
-    is_clear = (found.negative.lower(), found.positive.lower()) in _CLEAR_LABELS
-    is_rarer = found.n_positive <= found.n_negative
+    classes = binary_label(series.filter(text_of(series).is_not_null()), positive)
+    is_clear = (classes.negative.lower(), classes.positive.lower()) in _CLEAR_LABELS
+    is_rarer = classes.n_positive <= classes.n_negative
     if positive is not None or is_accepted or is_rarer or is_clear:
-        return found
+        return classes
     chosen = (
-        f"no --positive was given, and the default, {found.positive!r}, "
-        f"is the more frequent label ({found.n_positive:,} of "
-        f"{found.n_positive + found.n_negative:,} rows)"
+        f"no --positive was given, and the default, {classes.positive!r}, "
+        f"is the more frequent label ({classes.n_positive:,} of "
+        f"{classes.n_positive + classes.n_negative:,} rows)"
     )
     answer = ask(f"{chosen}. Is it the positive label?")
     # Without a terminal, the question cannot be answered.
     if answer is None:
         raise ValueError(
-            f"{chosen}: specify the positive label, such as --positive {found.negative!r}, or "
+            f"{chosen}: specify the positive label, such as --positive {classes.negative!r}, or "
             "accept the default with --yes."
         )
     if answer:
-        return found
-    return BinaryLabel.of(label, found.negative, found.positive, ~found.is_positive)
+        return classes
+    return BinaryLabel.of(label, classes.negative, classes.positive, ~classes.is_positive)
 
 
 def note_columns(
@@ -63,18 +63,18 @@ def note_columns(
         f"positive: {label.positive!r} of column {label.column!r}, "
         f"{label.n_positive:,} of {n_rows:,} rows (change with --positive)."
     )
-    kinds = Counter(one.kind for one in columns)
+    kinds = Counter(audit.kind for audit in columns)
     names = {"number": "numbers", "category": "categories", "date": "dates"}
     used = ", ".join(
         f"{kinds[kind]:,} {kind if kinds[kind] == 1 else name}" for kind, name in names.items()
     )
     say(f"columns: {used}, {kinds['drop']:,} dropped (change with --type COLUMN=KIND).")
-    for one in columns:
+    for audit in columns:
         # Leaks are among the warnings.
-        if one.kind == "drop":
-            say(f"note: column {one.column!r} is dropped: {one.why}.")
-        elif one.n_unreadable or "leading zeros" in one.why or " as %" in one.why:
-            say(f"note: column {one.column!r} is a {one.kind}: {_reason(one)}.")
+        if audit.kind == "drop":
+            say(f"note: column {audit.column!r} is dropped: {audit.why}.")
+        elif audit.n_unreadable or "leading zeros" in audit.why or " as %" in audit.why:
+            say(f"note: column {audit.column!r} is a {audit.kind}: {_reason(audit)}.")
     _show_warnings(warnings, _REMEDIES_OF_FIT)
 
 
@@ -84,10 +84,10 @@ def _show_warnings(warnings: Sequence[TableWarning], remedies: Mapping[str, str]
         say(f"warning: {warning.message}{f' ({remedy})' if remedy else ''}.")
 
 
-def _reason(one: ColumnAudit) -> str:
-    if one.note or not one.n_unreadable:
-        return one.why
-    return f"{one.why}; {one.n_unreadable:,} are unreadable and treated as missing"
+def _reason(audit: ColumnAudit) -> str:
+    if audit.note or not audit.n_unreadable:
+        return audit.why
+    return f"{audit.why}; {audit.n_unreadable:,} are unreadable and treated as missing"
 
 
 def show_fit(
@@ -114,11 +114,11 @@ def show_fit(
             say(fit.threshold_note)
 
 
-def show_evaluation(title: str, found: TableEvaluation) -> None:
+def show_evaluation(title: str, evaluation: TableEvaluation) -> None:
     """Show the AUC of a model, and the thresholds for the targets."""
-    show_table(title, ("", "value"), found.rows)
-    if found.points:
-        show_table(*found.point_table)
-    _show_warnings(found.warnings, _REMEDIES_OF_EVALUATION)
-    for rule in found.unreachable:
+    show_table(title, ("", "value"), evaluation.rows)
+    if evaluation.points:
+        show_table(*evaluation.point_table)
+    _show_warnings(evaluation.warnings, _REMEDIES_OF_EVALUATION)
+    for rule in evaluation.unreachable:
         say(f"note: no threshold meets this target on these rows: {rule}.")

@@ -112,7 +112,7 @@ def choose_threshold(
 
 
 def checked_sample(sample: Sample, targets: dict[str, Any], confidence: float | None) -> Sample:
-    """Drop rows with weight 0, and equal weights; raise if a target is not supported."""
+    """Drop rows with weight 0, and weights that are all equal; check the targets."""
     if sample.weight is not None:
         rows = np.flatnonzero(sample.weight)
         weight = sample.weight[rows]

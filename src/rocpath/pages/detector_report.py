@@ -93,23 +93,27 @@ def _reported(detector: LearnedDetector, names: Sequence[str] | None) -> list[Re
     log_penalty = evaluation.log_penalty[evaluation.fitted_rule]
     final = detector.regressor_.predict(evaluation.problem.X)
     reported = []
-    for k, one in enumerate(detector._training):
+    for k, sequence in enumerate(detector._training):
         errors = evaluation.problem.functions[k]
-        index = np.arange(len(one.value))
-        position = np.asarray(index if one.position is None else one.position, dtype=np.float64)
+        index = np.arange(len(sequence.value))
+        position = np.asarray(
+            index if sequence.position is None else sequence.position, dtype=np.float64
+        )
         penalty = float(np.exp(log_penalty[k]) * evaluation.problem.unit[k])
-        changes, mean = _segmentation(detector, one, penalty)
-        value, (mean,) = drawn_values(one.value, [mean])
+        changes, mean = _segmentation(detector, sequence, penalty)
+        value, (mean,) = drawn_values(sequence.value, [mean])
         reported.append(
             ReportedSequence(
-                name=str(one.index) if names is None else names[one.index],
-                group=None if one.group is None else str(one.group),
+                name=str(sequence.index) if names is None else names[sequence.index],
+                group=None if sequence.group is None else str(sequence.group),
                 position=position,
                 value=value,
-                labels=one.labels,
-                outcomes=label_outcomes(changes, one.labels, position),
+                labels=sequence.labels,
+                outcomes=label_outcomes(changes, sequence.labels, position),
                 changes=changes,
-                gain=change_gains(one.value, changes, cost=detector.cost, weights=one.weight),
+                gain=change_gains(
+                    sequence.value, changes, cost=detector.cost, weights=sequence.weight
+                ),
                 mean=mean,
                 errors=errors,
                 target=target_interval(errors),
@@ -121,17 +125,17 @@ def _reported(detector: LearnedDetector, names: Sequence[str] | None) -> list[Re
 
 
 def _segmentation(
-    detector: LearnedDetector, one: TrainingSequence, penalty: float
+    detector: LearnedDetector, sequence: TrainingSequence, penalty: float
 ) -> tuple[NDArray[np.int64], Floats]:
     """Return the changes and means of the model whose errors the comparison counts.
 
     If the penalty selects more than ``max_changes`` changes, this is the best model with
     at most ``max_changes`` changes.
     """
-    (best,) = detector._segmentations([one.value], [penalty], [one.weight])
+    (best,) = detector._segmentations([sequence.value], [penalty], [sequence.weight])
     if best.n_changes <= detector.max_changes or detector.search is not None:
         return best.changes, best.mean
-    n_changes = possible_changes(one.value, detector.max_changes)
-    models = segment(one.value, n_changes, weights=one.weight, **detector._settings)
+    n_changes = possible_changes(sequence.value, detector.max_changes)
+    models = segment(sequence.value, n_changes, weights=sequence.weight, **detector._settings)
     k = int(models.selection().select(penalty))
     return models.changes[k], models.mean[k]

@@ -137,18 +137,18 @@ def _sequence(one: PageSequence) -> dict[str, Any]:
 
 def _position(name: str, position: ArrayLike, n: int) -> dict[str, Any]:
     """Encode positions as numbers, and as text if they are text."""
-    given = np.asarray(position)
-    if given.shape != (n,):
+    array = np.asarray(position)
+    if array.shape != (n,):
         raise ValueError(
             f"positions of {name!r} must have one entry for each of the {n} values, "
-            f"got shape {given.shape}."
+            f"got shape {array.shape}."
         )
     # Text has a string or object dtype; anything else must be numeric.
-    if given.dtype.kind not in "USO":
-        number = finite_vector(f"positions of {name!r}", given)
+    if array.dtype.kind not in "USO":
+        number = finite_vector(f"positions of {name!r}", array)
         check_increase(f"positions of {name!r} must increase", number)
         return {"kind": "number", **_encoded_places(number)}
-    text = [str(one) for one in given]
+    text = [str(one) for one in array]
     # Numbers are tried first, because 2024 is both a number and a year. Positions that do not
     # increase as numbers may increase as times. Browsers measure times in milliseconds.
     for kind, dtype, unit in (("number", "f8", 1.0), ("time", "datetime64[us]", 1000.0)):

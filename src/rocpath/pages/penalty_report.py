@@ -162,39 +162,39 @@ def penalty_report_html(report: PenaltyReport) -> str:
     )
 
 
-def _sequence(one: ReportedSequence, n_bins: int, is_time: bool) -> dict[str, Any]:
+def _sequence(sequence: ReportedSequence, n_bins: int, is_time: bool) -> dict[str, Any]:
     """Return the data of the panel of a sequence."""
     # Browsers measure times in milliseconds.
     unit = _MILLISECOND if is_time else 1.0
-    position = one.position / unit
+    position = sequence.position / unit
     width = position[-1] - position[0]
-    seen = np.flatnonzero(np.isfinite(one.value))  # since JSON has no NaN
+    seen = np.flatnonzero(np.isfinite(sequence.value))  # since JSON has no NaN
     place = (position[seen] - position[0]) / (width or 1.0)
-    kept = seen[extremes(place, one.value[seen], n_bins)]
+    kept = seen[extremes(place, sequence.value[seen], n_bins)]
     # The last segment ends one step after the last observation, so that it has a width.
     step = position[-1] - position[-2] if position.size > 1 else 1.0
     edge = np.append(position, position[-1] + step)
-    limits = [(limit / unit).tolist() for limit in (one.labels.start, one.labels.end)]
-    jumps = one.errors.min_log_penalty[1:]
-    ends = [*jumps, one.log_penalty, one.final_log_penalty]
+    limits = [(limit / unit).tolist() for limit in (sequence.labels.start, sequence.labels.end)]
+    jumps = sequence.errors.min_log_penalty[1:]
+    ends = [*jumps, sequence.log_penalty, sequence.final_log_penalty]
     return {
-        "name": one.name,
-        "group": one.group,
+        "name": sequence.name,
+        "group": sequence.group,
         "position": position[kept],
         # Six digits exceed the resolution of a screen, and keep the page small.
-        "value": np.array([float(f"{value:.6g}") for value in one.value[kept]]),
-        "n": one.value.size,
-        "edge": edge[np.concatenate(([0], one.changes, [one.value.size]))],
-        "mean": one.mean,
-        "gain": one.gain,
-        "labels": list(zip(*limits, one.labels.kind, one.outcomes, strict=True)),
-        "n_errors": sum(outcome != "" for outcome in one.outcomes),
+        "value": np.array([float(f"{value:.6g}") for value in sequence.value[kept]]),
+        "n": sequence.value.size,
+        "edge": edge[np.concatenate(([0], sequence.changes, [sequence.value.size]))],
+        "mean": sequence.mean,
+        "gain": sequence.gain,
+        "labels": list(zip(*limits, sequence.labels.kind, sequence.outcomes, strict=True)),
+        "n_errors": sum(outcome != "" for outcome in sequence.outcomes),
         "penalty_edge": [min(ends) - _PADDING, *jumps.tolist(), max(ends) + _PADDING],
-        "fp": one.errors.fp,
-        "fn": one.errors.fn,
-        "log_penalty": one.log_penalty,
-        "final": one.final_log_penalty,
-        "target": [_finite(limit) for limit in one.target],
+        "fp": sequence.errors.fp,
+        "fn": sequence.errors.fn,
+        "log_penalty": sequence.log_penalty,
+        "final": sequence.final_log_penalty,
+        "target": [_finite(limit) for limit in sequence.target],
     }
 
 

@@ -79,15 +79,15 @@ class LineSearchDisplay:
         auc_axes.plot(*self.view.auc, color=palette.BLACK, linewidth=1.2)
         aum_axes.plot(*self.view.aum, color=palette.BLACK, linewidth=1.2)
         _draw_lines(line_axes, self.lines, self.view.max_step)
-        for one in self.view.variants:
-            color = palette.VARIANT_COLORS[one.name]
-            dashes, width, alpha = canvas.VARIANT_STYLES[one.name]
+        for variant in self.view.variants:
+            color = palette.VARIANT_COLORS[variant.name]
+            dashes, width, alpha = canvas.VARIANT_STYLES[variant.name]
             style = {"color": color, "ls": dashes, "lw": width, "alpha": alpha}
-            label = f"{one.name} ({one.step:.3g})"
+            label = f"{variant.name} ({variant.step:.3g})"
             for axes in self.ax_:
-                axes.axvline(one.step, zorder=1.5, label=label, **style)
-            auc_axes.plot(one.step, one.auc, "o", color=color, markersize=4 + width)
-            aum_axes.plot(one.step, one.aum, "o", color=color, markersize=4 + width)
+                axes.axvline(variant.step, zorder=1.5, label=label, **style)
+            auc_axes.plot(variant.step, variant.auc, "o", color=color, markersize=4 + width)
+            aum_axes.plot(variant.step, variant.aum, "o", color=color, markersize=4 + width)
         handles, labels = line_axes.get_legend_handles_labels()
         # Handles are longer than in other legends, so that the dashes are visible.
         style = {"handles": handles, "labels": labels, "ncols": 4, "handlelength": 1.8}

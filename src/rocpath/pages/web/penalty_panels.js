@@ -96,6 +96,14 @@
         width: ref === "x" ? 1 : 2 } };
   }
 
+  /* Names of the curves of label errors, on the left, because the buttons of the chart are on
+     the right. */
+  function errorNames() {
+    return [["FP", color("fp-text"), 0], ["FN", color("fn"), 0.14]].map(([text, shade, x]) => (
+      { xref: "x2 domain", yref: "y2 domain", x, y: 1.0, text: `<b>${text}</b>`,
+        xanchor: "left", yanchor: "bottom", showarrow: false, font: { color: shade } }));
+  }
+
   /* Returns the panel of a sequence, with its label errors by penalty beside or below it. */
   function sequence(one, { is_time: isTime, kinds }, width) {
     const isNarrow = width < NARROW;
@@ -124,11 +132,7 @@
       { ...steps(one.penalty_edge, one.fn), ...known, mode: "lines", name: "FN",
         line: { color: FN, width: 2.5 } },
     ];
-    // The names are on the left, because the buttons of the chart are on the right.
-    [["FP", color("fp-text"), 0], ["FN", color("fn"), 0.14]].forEach(([text, shade, x]) =>
-      annotations.push({ xref: "x2 domain", yref: "y2 domain", x, y: 1.0,
-        text: `<b>${text}</b>`, xanchor: "left", yanchor: "bottom", showarrow: false,
-        font: { color: shade } }));
+    annotations.push(...errorNames());
     const most = Math.max(1, ...one.fp, ...one.fn);
     const domains = isNarrow
       ? { x: [0, 1], y: [0.5, 1], x2: [0, 1], y2: [0, 0.3] }
