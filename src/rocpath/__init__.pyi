@@ -1,8 +1,12 @@
 from . import changepoint, plots
 from .changepoint import IntervalRegression, PenaltyRegressor
+from .evaluation import metrics
+from .evaluation.auc_intervals import auc_interval
 from .evaluation.calibration import CalibrationCurve, calibration_curve
+from .evaluation.comparison_results import MetricComparison, MetricDifference
+from .evaluation.comparisons import compare
 from .evaluation.differences import compare_auc, compare_auc_unpaired
-from .evaluation.intervals import auc_interval
+from .evaluation.intervals import interval
 from .evaluation.many_curves import AUCComparisons, compare_aucs
 from .evaluation.operating_points import OperatingPoint
 from .evaluation.other_metrics import (
@@ -45,6 +49,8 @@ __all__ = [
     "ErrorBreakpoints",
     "IntervalRegression",
     "Lines",
+    "MetricComparison",
+    "MetricDifference",
     "MetricInterval",
     "OperatingPoint",
     "PenaltyRegressor",
@@ -66,12 +72,15 @@ __all__ = [
     "calibration_curve",
     "changepoint",
     "choose_threshold",
+    "compare",
     "compare_auc",
     "compare_auc_unpaired",
     "compare_aucs",
     "evaluation_report",
     "fpr_at_tpr",
+    "interval",
     "load_model",
+    "metrics",
     "minimize_aum",
     "n_positives_needed",
     "partial_auc_score",

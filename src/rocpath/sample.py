@@ -45,6 +45,9 @@ class Sample:
         Time of each row, for evaluation forward in time.
     copy : array of int or None
         Code shared by identical rows.
+    duration : array of float or None
+        Time until the event or censoring, if the outcome is a censored time; positives
+        are then the rows with an event.
     classes : tuple
         Negative and positive label.
     """
@@ -55,7 +58,30 @@ class Sample:
     stratum: Codes | None = None
     time: Floats | None = None
     copy: Codes | None = None
+    duration: Floats | None = None
     classes: tuple[Any, Any] = (0, 1)
+
+    @classmethod
+    def from_outcome(
+        cls,
+        y: Any,
+        *,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        strata: ArrayLike | None = None,
+        positive: Any = None,
+    ) -> Self:
+        """Validate an outcome of any kind: labels, or censored times."""
+        # Censored times will have `duration` set and events as positives; metrics state
+        # by `outcome` which of both they need.
+        return cls.from_labels(
+            y, sample_weight=sample_weight, groups=groups, strata=strata, positive=positive
+        )
+
+    @property
+    def outcome(self) -> str:
+        """Kind of the outcome: "labels", or "survival" with censored times."""
+        return "labels" if self.duration is None else "survival"
 
     @classmethod
     def from_labels(

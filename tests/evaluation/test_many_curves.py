@@ -8,7 +8,7 @@ from scipy.stats import chi2, norm
 from sklearn.metrics import roc_auc_score
 
 import rocpath as rp
-from rocpath.evaluation.many_curves import holm
+from rocpath.evaluation.comparisons import holm
 from tests import oracle_auc
 
 

@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 from rocpath.dask.partitions import Partition
 from rocpath.dask.passes import Passes
 from rocpath.dask.scores import Buckets, GroupedRows, PartitionedScores, ScoreBins
+from rocpath.evaluation.comparisons import checked_margin
 from rocpath.evaluation.curves import ScoreCurve
-from rocpath.evaluation.differences import checked_margin, compared
+from rocpath.evaluation.differences import compared
 from rocpath.evaluation.groups import GroupSums, pairs_within_groups
 from rocpath.evaluation.influence import ScoreBlocks, block_components, place_rows
 from rocpath.evaluation.results import AUCComparison, AUCInterval

@@ -126,11 +126,12 @@ class ScoreCurve:
         )
         is_partial = self.max_fpr < 1
         return AUCInterval(
-            f"partial AUC (FPR up to {self.max_fpr:g})" if is_partial else "AUC",
-            area,
-            self.max_fpr * low,
-            self.max_fpr * high,
-            self.confidence,
+            name=f"partial AUC (FPR up to {self.max_fpr:g})" if is_partial else "AUC",
+            value=area,
+            low=self.max_fpr * low,
+            high=self.max_fpr * high,
+            confidence=self.confidence,
+            digits=4 if is_partial else 3,
             **self.sample.counts,
             standard_error=float(np.sqrt(variance)),
             max_fpr=self.max_fpr if is_partial else None,

@@ -6,11 +6,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
+from rocpath.evaluation.comparisons import checked_margin
 from rocpath.evaluation.curves import ScoreCurve
 from rocpath.evaluation.influence import Variance
 from rocpath.evaluation.results import AUCComparison
 from rocpath.sample import Sample
-from rocpath.validation import Floats, finite_number
+from rocpath.validation import Floats
 
 # Below this fraction of the sum of both variances, the variance of a difference is a
 # rounding error, and the rankings are equal. One swapped pair among 10^6 rows gives 1e-17.
@@ -111,16 +112,6 @@ def compare_auc_unpaired(
     tested = Variance(first.value + second.value, min(first.freedom, second.freedom))
     variance = one.interval.standard_error**2 + two.interval.standard_error**2
     return difference_of(one, two, variance, tested, margin=checked_margin(margin))
-
-
-def checked_margin(margin: float | None) -> float | None:
-    """Return a positive margin, or raise."""
-    if margin is None:
-        return None
-    value = finite_number("margin", margin)
-    if not value > 0:
-        raise ValueError(f"margin must be positive, got {value:g}.")
-    return value
 
 
 def compared(

@@ -79,10 +79,9 @@ class Jackknife(NamedTuple):
         that of all rows, and excluding a group does not change the structural
         components of the other rows.
         """
-        is_used = sums.weight.any(axis=0)
         if concordant is None:
             change = (sums.deviation / (sums.total - sums.weight)).sum(axis=0)
-            return cls(area, area - change[is_used])
+            return cls(area, area - change)
         (n, m), (n_all, m_all) = sums.weight, sums.total[:, 0]
         all_pairs, all_concordant = m_all * n_all - n @ m, area * m_all * n_all - concordant.sum()
         # A pair within a group is counted twice, once for each of its rows.
@@ -95,7 +94,7 @@ class Jackknife(NamedTuple):
         np.divide(
             all_concordant - concordant_pairs, rest, out=replicates, where=rest > 1e-9 * all_pairs
         )
-        return cls(center, replicates[is_used])
+        return cls(center, replicates)
 
     def __sub__(self, other: Self) -> Self:
         """Return the jackknife of the difference of two estimates of the same rows."""
@@ -104,8 +103,8 @@ class Jackknife(NamedTuple):
     @property
     def variance(self) -> Variance:
         """The variance of the estimate, and its degrees of freedom."""
-        freedom = self.replicates.size - 1.0
-        return Variance(float(self.replicates.var()) * freedom, freedom)
+        freedom = float(np.count_nonzero(self.replicates != self.center)) - 1.0
+        return Variance(float(((self.replicates - self.center) ** 2).sum()), max(freedom, 1.0))
 
 
 def _group_order(ranked_code: NDArray[np.intp]) -> tuple[NDArray[Any], NDArray[Any]]:

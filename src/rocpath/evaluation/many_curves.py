@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
+from rocpath.evaluation.comparisons import holm
 from rocpath.evaluation.curves import ScoreCurve
 from rocpath.evaluation.differences import compared
 from rocpath.evaluation.results import AUCComparison, AUCInterval, TextTable, p_text, percent
@@ -169,17 +170,6 @@ def _named_columns(sample: Sample, S: Any, names: Sequence[str] | None) -> dict[
                 "constant scores do not rank the rows."
             )
     return columns
-
-
-def holm(p_value: Sequence[float]) -> list[float]:
-    """Adjust p-values by Holm's method, which controls the family-wise error rate."""
-    # The k-th smallest of n p-values is multiplied by n - k + 1, and the adjusted p-values
-    # must not decrease.
-    order = np.argsort(p_value, kind="stable")
-    times = np.arange(order.size, 0, -1)
-    adjusted = np.empty(order.size)
-    adjusted[order] = np.maximum.accumulate(times * np.asarray(p_value)[order])
-    return np.minimum(adjusted, 1.0).tolist()  # type: ignore[no-any-return]
 
 
 def _pair_variance(curve: ScoreCurve, covariance: Floats) -> float | None:

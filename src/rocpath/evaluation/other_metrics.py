@@ -50,7 +50,7 @@ def tpr_at_fpr(
     sample = Sample.from_labels(y, positive=positive)
     rows = RankedRows.of(sample.is_positive, sample.scores("scores", scores))
     limits = _tpr_limits(rows, share_between("fpr", fpr), confidence)
-    return MetricInterval(f"TPR at {100 * fpr:g}% FPR", *limits, confidence, **sample.counts)
+    return _interval(sample, f"TPR at {100 * fpr:g}% FPR", limits, confidence)
 
 
 def fpr_at_tpr(
@@ -84,7 +84,16 @@ def fpr_at_tpr(
     rows = RankedRows.of(~sample.is_positive, -sample.scores("scores", scores))
     tnr, low, high = _tpr_limits(rows, 1.0 - share_between("tpr", tpr), confidence)
     limits = 1.0 - tnr, 1.0 - high, 1.0 - low
-    return MetricInterval(f"FPR at {100 * tpr:g}% TPR", *limits, confidence, **sample.counts)
+    return _interval(sample, f"FPR at {100 * tpr:g}% TPR", limits, confidence)
+
+
+def _interval(
+    sample: Sample, name: str, limits: tuple[float, float, float], confidence: float
+) -> MetricInterval:
+    value, low, high = limits
+    return MetricInterval(
+        name=name, value=value, low=low, high=high, confidence=confidence, **sample.counts
+    )
 
 
 def _tpr_limits(rows: RankedRows, fpr: float, confidence: float) -> tuple[float, float, float]:
@@ -167,7 +176,7 @@ def average_precision_interval(
         quantile = float(special.stdtrit(freedom, 0.5 + 0.5 * confidence))
         half = quantile * np.sqrt(variance) / (value * (1.0 - value))
         low, high = special.expit(special.logit(value) + np.array([-half, half])).tolist()
-    return MetricInterval("average precision", value, low, high, confidence, **sample.counts)
+    return _interval(sample, "average precision", (value, low, high), confidence)
 
 
 def average_precision_influence(
@@ -255,7 +264,7 @@ def bootstrap_interval(
     low, high = np.quantile(value, [missing, 1.0 - missing]).tolist()
     name = getattr(metric, "__name__", "metric").replace("_", " ").replace("<lambda>", "metric")
     estimate = float(metric(label, score))
-    return MetricInterval(name, estimate, low, high, confidence, **sample.counts)
+    return _interval(sample, name, (estimate, low, high), confidence)
 
 
 def _resampler(sample: Sample, rng: np.random.Generator) -> Callable[[], NDArray[np.intp]]:

@@ -1,10 +1,11 @@
-"""Results of AUC statistics, printed as they would be reported in a paper."""
+"""Results of one metric of one score, printed as they would be reported in a paper."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from operator import call
+from typing import Any, NamedTuple
 
 _UNITS = {"positive": "positives", "negative": "negatives", "group": "groups", "stratum": "strata"}
 
@@ -66,22 +67,61 @@ def html_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return f"<table>{body}</table>"
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+def frame_of(rows: Sequence[dict[str, Any]]) -> Any:
+    """Return a pandas data frame, or one of polars if only that is installed."""
+    try:
+        import pandas as pd  # type: ignore[import-untyped]
+    except ImportError:
+        import polars as pl
+
+        return pl.DataFrame(rows)
+    return pd.DataFrame(rows)
+
+
+class Limits(NamedTuple):
+    """An estimate, and the limits of its interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
 class MetricInterval(Sentence):
-    """A metric with its confidence interval.
+    """A metric with its standard error and confidence interval.
 
     Attributes
     ----------
     name : str
-        Name of the metric.
+        Name of the metric, with its region or threshold.
     value, low, high : float
         Estimate, and limits of the interval.
+    standard_error : float
+        Standard error of the estimate.
     confidence : float
         Nominal coverage of the interval.
+    positive : label
+        Positive class.
     n_positives, n_negatives : int
         Number of rows of each class.
     n_groups : int or None
         Number of groups, if rows are grouped.
+    n_strata, n_skipped_strata : int or None
+        Number of strata that were evaluated, and number of skipped strata, which have
+        only one class.
+    population : {"these", "like these"} or None
+        Strata for which the interval holds: those of the sample, or the population from
+        which they were sampled.
+    subgroups : dict of MetricInterval, or None
+        Interval of each subgroup, by its label, if ``by`` was given. Subgroups for which
+        the metric is undefined have NaN.
+    equality_p_value : float or None
+        P-value of the hypothesis that all subgroups have the same value.
+    largest_gap : Limits or None
+        Largest difference between two subgroups, and limits that hold simultaneously
+        for all pairs.
+    warnings : tuple of str
+        Reasons to doubt the interval.
     """
 
     name: str
@@ -89,23 +129,67 @@ class MetricInterval(Sentence):
     low: float
     high: float
     confidence: float
+    standard_error: float = float("nan")
+    positive: Any = None
     n_positives: int | None = None
     n_negatives: int | None = None
     n_groups: int | None = None
+    n_strata: int | None = None
+    n_skipped_strata: int | None = None
+    population: str | None = None
+    digits: int = 3
+    subgroups: dict[Any, Any] | None = None
+    equality_p_value: float | None = None
+    largest_gap: Limits | None = None
+    warnings: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        return self._sentence(3)
+        lines = [self._sentence()]
+        if self.subgroups is not None:
+            lines += [f"{label}: {part!r}" for label, part in self.subgroups.items()]
+        if self.equality_p_value is not None:
+            lines.append(f"Test of equal values: {p_text(self.equality_p_value)}")
+        if self.largest_gap is not None:
+            value, low, high = (f"{x:.{self.digits}f}" for x in self.largest_gap)
+            level = percent(self.confidence)
+            lines.append(f"Largest gap {value} (simultaneous {level} CI {low} to {high})")
+        return "\n".join([*lines, *(f"Warning: {text}" for text in self.warnings)])
 
-    def _sentence(self, digits: int) -> str:
+    def _sentence(self) -> str:
         """State the estimate, its interval and the sizes of the sample."""
-        value, low, high = (f"{one:.{digits}f}" for one in (self.value, self.low, self.high))
+        value, low, high = (f"{x:.{self.digits}f}" for x in (self.value, self.low, self.high))
         sizes = [
             f"{count:,} {singular if count == 1 else plural}"
             for singular, plural in _UNITS.items()
             if (count := getattr(self, f"n_{plural}", None)) is not None
         ]
+        if self.n_positives is not None and not is_plain_label(self.positive):
+            sizes[0] += f" ({self.positive})"
         text = f"{self.name} {value} ({percent(self.confidence)} CI {low} to {high})"
-        return ", ".join([text, *sizes])
+        if self.population == "like these":
+            text += " in strata like these"
+        text = ", ".join([text, *sizes])
+        if self.n_skipped_strata:
+            strata = "stratum" if self.n_skipped_strata == 1 else "strata"
+            text += f" ({self.n_skipped_strata:,} {strata} with one class skipped)"
+        return text
+
+    def to_frame(self) -> Any:
+        """Return a data frame with a row for all rows, and one for each subgroup."""
+        parts = {"all": self, **(self.subgroups or {})}
+        return frame_of([{"subgroup": str(label), **part.row()} for label, part in parts.items()])
+
+    def row(self) -> dict[str, Any]:
+        """Return the estimate, its interval and the sizes, by column name."""
+        columns = ("value", "low", "high", "standard_error", "confidence")
+        counts = ("n_positives", "n_negatives", "n_groups")
+        row = {column: getattr(self, column) for column in (*columns, *counts)}
+        return {"metric": self.name, "positive": self.positive, **row}
+
+
+def is_plain_label(label: Any) -> bool:
+    """Return whether a positive label need not be named: 1 or True."""
+    return label is None or label in (1, True)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
@@ -114,8 +198,6 @@ class AUCInterval(MetricInterval):
 
     Attributes
     ----------
-    name : str
-        Name of the metric: "AUC", with its kind if it is partial or an average.
     value : float
         AUC, or partial AUC up to ``max_fpr``.
     standard_error : float
@@ -124,29 +206,15 @@ class AUCInterval(MetricInterval):
         with a single row, the variance of two normal distributions is used.
     low, high : float
         Limits of the interval, between 0 and the largest possible area.
-    confidence : float
-        Nominal coverage of the interval.
-    n_positives, n_negatives : int
-        Number of rows of each class.
-    n_groups : int or None
-        Number of groups, if rows are grouped.
-    n_strata, n_skipped_strata : int or None
-        Number of strata with both classes, and number of strata with only one class.
     max_fpr : float or None
         Upper limit of the false positive rate, for a partial AUC.
+
+    See Also
+    --------
+    MetricInterval : The attributes that intervals of all metrics have.
     """
 
-    standard_error: float
-    n_strata: int | None = None
-    n_skipped_strata: int | None = None
     max_fpr: float | None = None
-
-    def __repr__(self) -> str:
-        text = self._sentence(3 if self.max_fpr is None else 4)
-        if self.n_skipped_strata:
-            strata = "stratum" if self.n_skipped_strata == 1 else "strata"
-            text += f" ({self.n_skipped_strata:,} {strata} with one class skipped)"
-        return text
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

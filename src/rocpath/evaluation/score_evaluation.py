@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from numpy.typing import ArrayLike
 
-from rocpath.evaluation.intervals import auc_interval
+from rocpath.evaluation.auc_intervals import auc_interval
 from rocpath.evaluation.many_curves import AUCComparisons, compare_aucs
 from rocpath.evaluation.other_metrics import average_precision_interval
 from rocpath.evaluation.results import AUCInterval, MetricInterval, TextTable, p_text, percent

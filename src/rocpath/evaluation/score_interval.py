@@ -108,18 +108,40 @@ def score_interval(
     confidence: float,
     max_fpr: float,
     design: DesignEffect | None = None,
+    excess: float = 0.0,
 ) -> tuple[float, float]:
-    """Return the limits of the interval; areas are divided by ``max_fpr``."""
+    """Return the limits of the interval; areas are divided by ``max_fpr``.
+
+    ``excess`` is added to the variance, in units of the variance of a single pair.
+    """
     sides = positive, negative
-    expected = [float(one) for one in expected_spread(area, *sides, max_fpr)[:2]]
-    prior = _prior_ratio(area, max_fpr)
-    ratio = [_shrunk_ratio(*one, prior) for one in zip(sides, expected, strict=True)]
-    variance = _expected_variance(binormal_table(max_fpr).area, sides, ratio, max_fpr)
+    expected, ratio = _ratios(area, sides, max_fpr)
+    grid = binormal_table(max_fpr).area
+    variance = _expected_variance(grid, sides, ratio, max_fpr)
     if design is None:
         parts = [r * e / side.n_rows for r, e, side in zip(ratio, expected, sides, strict=True)]
         design = DesignEffect(1.0, _freedom(parts, sides), area)
     quantile = special.stdtrit(design.freedom, 0.5 + 0.5 * confidence)
-    return _limits(design.center, area, design.factor * variance, quantile, max_fpr)
+    variance = design.factor * variance + excess * grid * (1.0 - grid)
+    return _limits(design.center, area, variance, quantile, max_fpr)
+
+
+def shrunk_variance(
+    area: float, positive: ClassSpread, negative: ClassSpread, *, max_fpr: float
+) -> float:
+    """Return the variance of the score test at the estimate, for independent rows."""
+    sides = positive, negative
+    ratio = _ratios(area, sides, max_fpr)[1]
+    return float(_expected_variance(area, sides, ratio, max_fpr))
+
+
+def _ratios(
+    area: float, sides: tuple[ClassSpread, ClassSpread], max_fpr: float
+) -> tuple[list[float], list[float]]:
+    """Return the model's variances of both classes, and the shrunk ratios to them."""
+    expected = [float(one) for one in expected_spread(area, *sides, max_fpr)[:2]]
+    prior = _prior_ratio(area, max_fpr)
+    return expected, [_shrunk_ratio(*one, prior) for one in zip(sides, expected, strict=True)]
 
 
 def scaled_interval(

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
+from rocpath.evaluation.auc_intervals import auc_interval
 from rocpath.evaluation.influence import auc_with_influence
-from rocpath.evaluation.intervals import auc_interval
 from rocpath.model_selection.comparison import ModelComparison, ModelScore, simplest_model
 from rocpath.tables.folds import RowDesign
 

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from rocpath.evaluation.intervals import auc_interval
+from rocpath.evaluation.auc_intervals import auc_interval
 from rocpath.tables.column_names import is_identifier_name
 from rocpath.tables.columns import MIN_ROWS_PER_ENTITY
 

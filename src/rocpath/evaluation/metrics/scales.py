@@ -1,0 +1,115 @@
+"""Scales on which intervals are formed.
+
+A proportion has Wilson's interval with an effective number of rows, a metric between 0
+and 1 is symmetric on the logit scale, and a positive one on the log scale. The AUC has
+the scale of its own score test (score_interval.py).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special
+
+from rocpath.evaluation.influence import Variance
+from rocpath.evaluation.metrics.metric import Column
+
+_NO_VARIANCE = 1e-24  # below it, a variance is a rounding error
+
+
+def t_quantile(freedom: float, confidence: float) -> float:
+    """Return the two-sided quantile of Student's t distribution."""
+    return float(special.stdtrit(freedom, 0.5 + 0.5 * confidence))
+
+
+@dataclass(frozen=True)
+class PlainScale:
+    """Intervals that are symmetric around the value."""
+
+    def limits(
+        self, column: Column, center: float, variance: Variance, confidence: float
+    ) -> tuple[float, float]:
+        """Return the limits of the interval."""
+        half = t_quantile(variance.freedom, confidence) * np.sqrt(variance.value)
+        low, high = column.metric.bounds
+        return max(center - half, low), min(center + half, high)
+
+    def cautious_variance(self, column: Column, variance: Variance) -> float:
+        """Return the variance itself."""
+        return variance.value
+
+
+@dataclass(frozen=True)
+class LogitScale:
+    """Intervals that are symmetric on the logit scale, for values between 0 and 1."""
+
+    def limits(
+        self, column: Column, center: float, variance: Variance, confidence: float
+    ) -> tuple[float, float]:
+        """Return the limits of the interval."""
+        value = column.value
+        if variance.value <= _NO_VARIANCE or not 0 < value < 1:
+            # The variance of a perfect ranking is zero. The limit is based on the largest
+            # plausible share of rows that are ranked differently.
+            limit = (1.0 - confidence) ** (1.0 / column.n_effective)
+            return min(value, limit), max(value, 1.0 - limit)
+        half = t_quantile(variance.freedom, confidence)
+        half *= np.sqrt(variance.value) / (value * (1.0 - value))
+        low, high = special.expit(special.logit(center) + np.array([-half, half])).tolist()
+        return min(low, value), max(high, value)
+
+    def cautious_variance(self, column: Column, variance: Variance) -> float:
+        """Return the variance, or that of an unobserved row if it is zero."""
+        if variance.value > _NO_VARIANCE:
+            return variance.value
+        return 1.0 / (column.n_effective + 1.0) ** 2
+
+
+@dataclass(frozen=True)
+class LogScale:
+    """Intervals that are symmetric on the log scale, for positive values."""
+
+    def limits(
+        self, column: Column, center: float, variance: Variance, confidence: float
+    ) -> tuple[float, float]:
+        """Return the limits of the interval."""
+        value = column.value
+        if variance.value <= _NO_VARIANCE or value <= 0:
+            return value, max(value, 1.0 - (1.0 - confidence) ** (1.0 / column.n_effective))
+        half = t_quantile(variance.freedom, confidence) * np.sqrt(variance.value) / value
+        return float(value * np.exp(-half)), float(value * np.exp(half))
+
+    def cautious_variance(self, column: Column, variance: Variance) -> float:
+        """Return the variance, or that of an unobserved row if it is zero."""
+        if variance.value > _NO_VARIANCE:
+            return variance.value
+        return 1.0 / (column.n_effective + 1.0) ** 2
+
+
+@dataclass(frozen=True)
+class RateScale:
+    """Wilson's intervals, with the number of independent rows of the same variance."""
+
+    def limits(
+        self, column: Column, center: float, variance: Variance, confidence: float
+    ) -> tuple[float, float]:
+        """Return the limits of the interval."""
+        value, n = column.value, n_equivalent(column, variance)
+        square = t_quantile(variance.freedom, confidence) ** 2
+        middle = (value + 0.5 * square / n) / (1.0 + square / n)
+        half = np.sqrt(square * (value * (1.0 - value) / n + 0.25 * square / n**2))
+        half = float(half) / (1.0 + square / n)
+        return max(min(middle - half, value), 0.0), min(max(middle + half, value), 1.0)
+
+    def cautious_variance(self, column: Column, variance: Variance) -> float:
+        """Return the variance with one more success and one more failure."""
+        n = n_equivalent(column, variance)
+        rate = (n * column.value + 1.0) / (n + 2.0)
+        return max(variance.value, rate * (1.0 - rate) / (n + 2.0))
+
+
+def n_equivalent(column: Column, variance: Variance) -> float:
+    """Return the number of independent rows for which a rate has this variance."""
+    value = column.value
+    if variance.value <= _NO_VARIANCE or not 0 < value < 1:
+        return column.n_effective
+    return value * (1.0 - value) / variance.value
