@@ -1,7 +1,6 @@
 """Errors of the command line: invalid input, and failures while writing."""
 
 import os
-from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -9,7 +8,7 @@ import pytest
 import skops.io
 
 from rocpath.cli import main
-from rocpath.files import tables
+from rocpath.files import tables, writer
 from tests.cli.command_tables import fails, labeled_table, long_tables, read, write
 
 
@@ -170,15 +169,15 @@ def test_nothing_is_overwritten_without_force(tmp_path, capsys, fitted):
 def test_nothing_remains_of_a_fit_that_fails_while_writing(
     tmp_path, monkeypatch, fitted, error, code
 ):
-    written, write_bytes = [], Path.write_bytes
+    written, write_file = [], writer.write_file
 
     def write_two(path, content):
         if len(written) == 2:
             raise error
-        write_bytes(path, content)
+        write_file(path, content)
         written.append(path)
 
-    monkeypatch.setattr(Path, "write_bytes", write_two)
+    monkeypatch.setattr(writer, "write_file", write_two)
     out = str(tmp_path / "model")
     argv = ["fit", fitted[1], "--label", "y", "--out", out, "--quiet"]
     assert main(argv) == code
@@ -199,13 +198,12 @@ def test_nothing_is_written_outside_an_existing_output_folder(tmp_path, monkeypa
 
 
 def test_nothing_remains_of_scores_that_fail_while_writing(tmp_path, monkeypatch, fitted):
-    def write_half(path, content):
-        path.write_text("half")
+    def fail(*_):
         raise OSError("disk full")
 
     out = tmp_path / "scores.csv"
     out.write_text("mine")
-    monkeypatch.setattr(Path, "write_bytes", write_half)
+    monkeypatch.setattr(os, "fsync", fail)
     argv = ["predict", *fitted, "--out", str(out), "--force"]
     assert main(argv) == 2
     assert os.listdir(tmp_path) == ["scores.csv"]

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -34,6 +33,7 @@ from rocpath.changepoint.training_sequences import (
     training_sequences,
 )
 from rocpath.changepoint.worth import ChangeWorth, changes_worth
+from rocpath.files.writer import write_file
 from rocpath.model_selection.comparison import ModelComparison
 from rocpath.validation import Floats, one_of
 
@@ -274,7 +274,7 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
 
         self._refuse_without_training("report")
         page = detector_report(self, title=title, names=names, is_time=is_time, notes=notes)
-        Path(path).write_text(page, encoding="utf-8")
+        write_file(path, page)
 
     def save(
         self, path: str | os.PathLike[str], *, metadata: Mapping[str, Any] | None = None

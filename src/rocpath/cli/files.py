@@ -1,22 +1,16 @@
-"""Read tables from standard input, and write results completely or not at all.
-
-Results are written to a temporary path, which is then renamed.
-"""
+"""Read tables from standard input, and write results if no file is in the way."""
 
 import io
-import os
-import shutil
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from rocpath.cli.early_checks import STANDARD_STREAM, check_file, check_folder
-from rocpath.files import tables
-from rocpath.files.csv_text import first_line, inert_csv
+from rocpath.files import tables, writer
+from rocpath.files.csv_text import inert_csv
 from rocpath.files.table_names import PARQUET
 
 
@@ -45,64 +39,15 @@ def write_text(text: str, target: str, *, force: bool) -> None:
         sys.stdout.write(text)
         sys.stdout.flush()
     else:
-        _write_file(target, text.encode("utf-8"), force=force)
+        _write_file(target, text, force=force)
 
 
-def write_folder(
-    folder: str, contents: Mapping[str, bytes | str | Callable[[Path], object]], *, force: bool
-) -> None:
-    """Write files into a new folder, or with ``force`` into an existing one.
-
-    Other files in an existing folder are kept.
-    """
-    target = Path(folder)
+def write_folder(folder: str, contents: Mapping[str, writer.Content], *, force: bool) -> None:
+    """Write files into a new folder, or with ``force`` into an existing one."""
     check_folder(folder, force=force)
-    # The parent of an existing folder may not be writable, so results are first written
-    # inside the folder.
-    near = target / "results" if target.exists() else target
-    with _unfinished(near, folder) as unfinished:
-        unfinished.mkdir()
-        for name, content in contents.items():
-            if os.path.dirname(name):
-                (unfinished / name).parent.mkdir(parents=True, exist_ok=True)
-            if callable(content):
-                content(unfinished / name)
-                continue
-            encoded = content.encode("utf-8") if isinstance(content, str) else content
-            (unfinished / name).write_bytes(encoded)
-        if target.exists():
-            # Renamed one by one: each file is complete, even if an error occurs.
-            for name in contents:
-                if os.path.dirname(name):
-                    (target / name).parent.mkdir(parents=True, exist_ok=True)
-                (unfinished / name).replace(target / name)
-        else:
-            unfinished.rename(target)
+    writer.write_files(folder, contents)
 
 
-def _write_file(target: str, content: bytes, *, force: bool) -> None:
+def _write_file(target: str, content: bytes | str, *, force: bool) -> None:
     check_file(target, force=force)
-    with _unfinished(Path(target), target) as unfinished:
-        unfinished.write_bytes(content)
-        unfinished.replace(target)
-
-
-@contextmanager
-def _unfinished(near: Path, target: str) -> Iterator[Path]:
-    """Yield a temporary path next to ``near``, and remove it at the end.
-
-    An OSError is converted to a ValueError that names the target.
-    """
-    # The path is in the same folder, since renaming is atomic only within a file system,
-    # and contains the process ID, since two fits may write to the same folder.
-    near = near.absolute()
-    unfinished = near.with_name(f".{near.name}.{os.getpid()}.partial")
-    try:
-        yield unfinished
-    except OSError as error:
-        reason = error.strerror or first_line(error)
-        raise ValueError(f"{target!r} cannot be written: {reason}.") from None
-    finally:
-        shutil.rmtree(unfinished, ignore_errors=True)
-        with suppress(OSError):
-            unfinished.unlink()
+    writer.write_file(target, content)

@@ -11,6 +11,7 @@ from rocpath.evaluation.auc_intervals import auc_interval
 from rocpath.evaluation.many_curves import AUCComparisons, compare_aucs
 from rocpath.evaluation.other_metrics import average_precision_interval
 from rocpath.evaluation.results import AUCInterval, MetricInterval, TextTable, p_text, percent
+from rocpath.files.writer import write_file
 from rocpath.sample import Sample
 from rocpath.validation import Floats, share_between
 
@@ -184,6 +185,5 @@ class ScoreEvaluation(TextTable):
         # Pages are above the results that they show.
         from rocpath.pages.evaluation import evaluation_html
 
-        target = Path(path)
-        target.write_text(evaluation_html(self, title=title), encoding="utf-8")
-        return target
+        write_file(path, evaluation_html(self, title=title))
+        return Path(path)

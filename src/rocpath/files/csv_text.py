@@ -26,6 +26,8 @@ _TIMES: dict[str, Any] = {
 }
 _NUMBERS = (pl.Int64, pl.Int128, pl.Float64)  # the first that can represent all values
 _BOOLEANS = {"true": True, "false": False}
+# Spreadsheets skip leading spaces and invisible characters, and read full-width signs.
+_FORMULA = r"^(?:[\t\r\n]|[\s\x{200b}\x{feff}]*[=+@\x{ff1d}\x{ff0b}\x{ff20}\x{ff0d}-])"
 _MISSING = ["", "N/A", "NaN", "nan", "null", "NULL", "None", "?"]
 
 
@@ -192,13 +194,20 @@ def typed(column: pl.Series) -> pl.Series:
 
 def inert_csv(table: pl.DataFrame, separator: str = ",") -> str:
     """Return a table as CSV, with an apostrophe before text that looks like a formula."""
-    return table.with_columns(
-        pl.when(text.str.contains(r"^[=+@\t\r-]") & text.cast(pl.Float64, strict=False).is_null())
-        .then("'" + text)
-        .otherwise(text)
-        .alias(text.name)
-        for text in table.select(pl.col(pl.String))
-    ).write_csv(separator=separator)
+    columns = table.select(pl.col(pl.String, pl.Categorical, pl.Enum).cast(pl.String))
+    inert = table.with_columns(map(_inert, columns))
+    header = _inert(pl.Series(table.columns, dtype=pl.String)).to_list()
+    return inert.rename(dict(zip(table.columns, header, strict=True))).write_csv(
+        separator=separator
+    )
+
+
+def _inert(text: pl.Series) -> pl.Series:
+    number = text.str.strip_chars().cast(pl.Float64, strict=False)
+    is_formula = text.str.contains(_FORMULA) & number.is_null()
+    return (
+        pl.select(pl.when(is_formula).then("'" + text).otherwise(text)).to_series().alias(text.name)
+    )
 
 
 def first_line(error: Exception) -> str:

@@ -15,6 +15,8 @@ from typing import Any, TypeVar
 import numpy as np
 import skops.io
 
+from rocpath.files.writer import write_file
+
 Model = TypeVar("Model")
 
 MODEL_FILE = "model.skops"
@@ -64,7 +66,7 @@ def save_model(path: str | os.PathLike[str], model: Any) -> None:
     if target.suffix != ".skops":
         target.mkdir(exist_ok=True)
         target = target / MODEL_FILE
-    target.write_bytes(model_bytes(model))
+    write_file(target, model_bytes(model))
 
 
 def _packed(part: Any) -> Any:

@@ -3,7 +3,6 @@
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -13,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rocpath.evaluation.threshold_targets import ThresholdTargets
 from rocpath.files.models import save_model
+from rocpath.files.writer import write_file
 from rocpath.model_selection.comparison import ModelComparison
 from rocpath.ranking.scores import LogOddsClassifier
 from rocpath.tables import preparation
@@ -263,7 +263,7 @@ class TableClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
 
         check_is_fitted(self, "fit_")
         page = fit_report_html(self.fit_, title=title, headline=headline(self.fit_, test))
-        Path(path).write_text(page, encoding="utf-8")
+        write_file(path, page)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Save the model for :func:`load_model`.
