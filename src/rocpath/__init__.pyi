@@ -1,5 +1,6 @@
 from . import changepoint, plots
 from .changepoint import IntervalRegression, PenaltyRegressor
+from .changepoint.label_table import read_labels
 from .evaluation import metrics
 from .evaluation.auc_intervals import auc_interval
 from .evaluation.calibration import CalibrationCurve, calibration_curve
@@ -19,6 +20,7 @@ from .evaluation.planning import n_positives_needed
 from .evaluation.results import AUCComparison, AUCInterval, MetricInterval
 from .evaluation.score_evaluation import ScoreEvaluation
 from .evaluation.thresholds import choose_threshold
+from .files.sequences import read_sequences
 from .files.tables import read_table
 from .pages.evaluation import evaluation_report
 from .ranking import AUCBlender, AUCClassifier, ThresholdClassifier, scorers
@@ -30,8 +32,6 @@ from .search.linear_model import minimize_aum
 from .search.lines import Lines
 from .search.roc import ROCCurve, auc, aum, aum_derivatives, aum_gradient, roc_curve
 from .search.search_results import AUMPath, BestStep, StepPath
-from .sequence_tables.labels import read_labels
-from .sequence_tables.sequences import read_sequences
 from .tables.classifier import TableClassifier
 from .tables.saved_models import load_model
 from .threads import thread_limit

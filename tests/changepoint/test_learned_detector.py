@@ -165,7 +165,7 @@ def test_comparison_counts_errors_of_held_out_sequences():
         share = known.score([x[k] for k in fold], [labels[k] for k in fold])
         total += round((1 - share) * 3 * len(fold))
     assert comparison["PenaltyRegressor"].value == total
-    assert detector.headline().startswith("Cross-validated label errors: ")
+    assert detector.evaluate().headline().startswith("Cross-validated label errors: ")
 
 
 def test_a_saved_detector_predicts_the_same(tmp_path):
@@ -189,7 +189,7 @@ def test_a_report_is_written(tmp_path):
     detector.report(path, title="Steps", names=[f"s{k}" for k in range(12)])
     page = path.read_text(encoding="utf-8")
     assert "<title>Steps</title>" in page
-    assert detector.headline() in page
+    assert detector.evaluate().headline() in page
 
 
 @pytest.mark.parametrize(

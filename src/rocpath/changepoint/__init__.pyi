@@ -1,4 +1,5 @@
 from .agreement import covering, f1_score
+from .change_table import changes_table
 from .detection import detect_changes
 from .error_functions import (
     PenaltyErrors,
@@ -31,6 +32,7 @@ __all__ = [
     "Segmentations",
     "SequenceFeatures",
     "change_worth",
+    "changes_table",
     "changes_worth",
     "covering",
     "default_penalty",

@@ -50,11 +50,3 @@ class CostProperties:
 
 
 COSTS = {name: CostProperties(**own) for name, own in _core.segment_costs().items()}
-
-
-def value_limits(cost: str) -> tuple[float, float, str]:
-    """Return the smallest and the largest value that the cost allows, and the rule as text."""
-    least, most = COSTS[cost].least_x, COSTS[cost].most_x
-    rule = "must not be negative" if least == 0 else f"must be at least {least:g}"
-    rule = rule if np.isinf(most) else f"must be between {least:g} and {most:g}"
-    return least, most, f"{rule} for cost={cost!r}"

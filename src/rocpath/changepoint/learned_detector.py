@@ -9,37 +9,28 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from rocpath.changepoint.adapters import detector_errors, detector_segmentation
-from rocpath.changepoint.cost_properties import COSTS
+from rocpath.changepoint.adapters import detector_segmentation
 from rocpath.changepoint.detection import detect_changes, warn_of_unusual
-from rocpath.changepoint.error_functions import can_be_learned, errors_by_penalty
+from rocpath.changepoint.detector_settings import DetectorSettings
+from rocpath.changepoint.error_functions import can_be_learned
 from rocpath.changepoint.labels import Labels, label_errors
 from rocpath.changepoint.observations import checked_sequences, noise_scaled, one_for_each
-from rocpath.changepoint.penalty_default import default_penalty
-from rocpath.changepoint.penalty_evaluation import (
-    PenaltyEvaluation,
-    PenaltyProblem,
-    evaluate_penalties,
-)
+from rocpath.changepoint.penalty_evaluation import PenaltyEvaluation, evaluate_penalties
 from rocpath.changepoint.penalty_regressor import PenaltyRegressor
 from rocpath.changepoint.saved_detector import SavedDetector
 from rocpath.changepoint.segment_costs import Constraint, SegmentCost
 from rocpath.changepoint.segmentation_results import Segmentation
 from rocpath.changepoint.training_sequences import (
-    TrainingSequence,
     check_columns,
-    features_and_units,
     labeled_sequences,
     training_sequences,
 )
 from rocpath.changepoint.worth import ChangeWorth, changes_worth
 from rocpath.files.writer import write_file
 from rocpath.model_selection.comparison import ModelComparison
-from rocpath.validation import Floats, one_of
+from rocpath.validation import Floats
 
 _OptionalArrays = Sequence[ArrayLike | None] | None  # one entry per sequence
-
-_TINY = np.finfo(float).tiny
 
 
 class LearnedDetector(BaseEstimator):  # type: ignore[misc]
@@ -159,44 +150,29 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
         training = training_sequences(
             sequences, labels, weights=weights, positions=positions, groups=groups
         )
-        one_of("unit", self.unit, ("noise", "free", None))
+        settings = self._settings
         self.n_columns_ = check_columns([one.value for one in training])
         functions = []
         for done, one in enumerate(training):
             if progress is not None:
                 progress(done, len(training))
-            functions.append(self._errors(one))
+            functions.append(settings.errors(one))
         if not can_be_learned(functions):
             raise ValueError(
                 "labels must allow both false positives and false negatives: label "
                 "regions with and without changes, in sequences with changes."
             )
         self.has_runs_ = all(one.has_runs for one in training)
-        problem = self._problem_of(training, functions)
+        problem = settings.problem(training, functions)
         self.regressor_ = clone(self._unfitted).fit(
             problem.X, problem.functions, groups=problem.groups
         )
         self.n_labeled_ = len(training)
-        self.n_labels_ = sum(len(one.labels) for one in training)
+        self.n_labels_ = problem.n_labels
         self.metadata_: dict[str, Any] = {}
         self._training, self._problem = training, problem
         self._evaluation: PenaltyEvaluation | None = None
         return self
-
-    def _problem_of(self, training: list[TrainingSequence], functions: list[Any]) -> PenaltyProblem:
-        X, unit = self._features([one.value for one in training], [one.weight for one in training])
-        default = [
-            default_penalty(one.value, cost=self.cost, weights=one.weight) for one in training
-        ]
-        group = [one.group for one in training]
-        return PenaltyProblem(
-            X,
-            np.log([[len(one.value)] for one in training]),
-            np.log(np.maximum(default / unit, _TINY)),
-            [one.per_unit(v) for one, v in zip(functions, unit, strict=True)],
-            None if group[0] is None else np.array(group),
-            unit,
-        )
 
     @property
     def _unfitted(self) -> Any:
@@ -205,32 +181,21 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
         return PenaltyRegressor(random_state=self.random_state)
 
     @property
-    def _settings(self) -> dict[str, Any]:
-        return {"cost": self.cost, "constraint": self.constraint, "min_length": self.min_length}
-
-    def _errors(self, one: TrainingSequence) -> Any:
-        shared: dict[str, Any] = {"max_changes": self.max_changes, "position": one.position}
-        if self.search is not None:
-            return detector_errors(self.search, one.value, one.labels, **shared)
-        shared |= {"weights": one.weight, **self._settings}
-        return errors_by_penalty(one.value, one.labels, **shared)
-
-    def _features(
-        self, value: Sequence[Floats], weights: Sequence[ArrayLike | None]
-    ) -> tuple[Floats, Floats]:
-        """Return the features of each sequence, and the unit of its penalty."""
-        # Counts and fractions have no unit, and other detectors have their own penalties.
-        has_unit = COSTS[self.cost].has_unit and self.search is None
-        X, unit = features_and_units(
-            value, weights, unit=self.unit if has_unit else None, has_runs=self.has_runs_
+    def _settings(self) -> DetectorSettings:
+        return DetectorSettings(
+            self.max_changes, self.cost, self.constraint, self.min_length, self.unit, self.search
         )
-        # A likelihood has no unit, but features depend on the unit of the data.
-        return X, np.ones_like(unit) if COSTS[self.cost].power == 0 else unit
 
-    @property
-    def evaluation_(self) -> PenaltyEvaluation:
-        """Cross-validated predictions of the model and of the baselines."""
-        self._refuse_without_training("evaluation_")
+    def evaluate(self) -> PenaltyEvaluation:
+        """Cross-validate the model and the baselines on the training sequences.
+
+        Returns
+        -------
+        PenaltyEvaluation
+            Cross-validated penalties of each model, with ``comparison``, the table of
+            their label errors, and ``headline()``, a summary in two sentences.
+        """
+        self._check_training("evaluate")
         if self._evaluation is None:
             seed = 0 if self.random_state is None else self.random_state
             self._evaluation = evaluate_penalties(self._problem, self._unfitted, seed=seed)
@@ -238,12 +203,8 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
 
     @property
     def comparison_(self) -> ModelComparison:
-        """Cross-validated label errors of the model and of the baselines."""
-        return self.evaluation_.comparison
-
-    def headline(self) -> str:
-        """Return two sentences that compare the learned penalties with a constant one."""
-        return self.evaluation_.headline(self.n_labels_)
+        """Cross-validated label errors of the model and of the baselines, from `evaluate`."""
+        return self.evaluate().comparison
 
     def report(
         self,
@@ -272,7 +233,7 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
         # Pages are above the results that they show.
         from rocpath.pages.detector_report import detector_report
 
-        self._refuse_without_training("report")
+        self._check_training("report")
         page = detector_report(self, title=title, names=names, is_time=is_time, notes=notes)
         write_file(path, page)
 
@@ -299,7 +260,18 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
     def predict_penalty(
         self, sequences: Sequence[ArrayLike], *, weights: _OptionalArrays = None
     ) -> Floats:
-        """Predict the penalty of each sequence."""
+        """Predict the penalty of each sequence.
+
+        Parameters
+        ----------
+        sequences, weights
+            As for :meth:`segment`.
+
+        Returns
+        -------
+        array, shape (n_sequences,)
+            Penalty per change, in the units of the data.
+        """
         return self._predicted(sequences, weights)[0]
 
     def _predicted(
@@ -311,7 +283,7 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
         check_columns(values, self.n_columns_)
         every = one_for_each("weights", weights, len(values))
         scaled = [noise_scaled(x, weight)[0] for x, weight in zip(values, every, strict=True)]
-        X, unit = self._features(scaled, every)
+        X, unit = self._settings.features(scaled, every, has_runs=self.has_runs_)
         return np.asarray(np.exp(self.regressor_.predict(X)) * unit), X
 
     def segment(
@@ -323,7 +295,16 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
     ) -> list[Segmentation]:
         """Segment each sequence with its predicted penalty.
 
-        Warnings refer to sequences by ``names``; by default, these are their indices.
+        A warning lists sequences with unusual features or unusually many changes.
+
+        Parameters
+        ----------
+        sequences : list of array-like
+            Sequences of observations, with as many columns as those of the fit.
+        weights : list of array-like or None, optional
+            Weights of the observations of each sequence.
+        names : list of str, optional
+            Names of the sequences in warnings; by default their indices.
         """
         penalty, X = self._predicted(sequences, weights)
         found = self._segmentations(sequences, penalty.tolist(), weights)
@@ -335,7 +316,9 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
         self, sequences: Sequence[ArrayLike], penalty: Sequence[float], weights: _OptionalArrays
     ) -> list[Segmentation]:
         if self.search is None:
-            return detect_changes(sequences, penalty, weights=weights, **self._settings)
+            return detect_changes(
+                sequences, penalty, weights=weights, **self._settings.search_settings
+            )
         pairs = zip(sequences, penalty, strict=True)
         return [detector_segmentation(self.search, x, one) for x, one in pairs]
 
@@ -346,19 +329,54 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
         *,
         weights: _OptionalArrays = None,
     ) -> list[ChangeWorth]:
-        """Return the `change_worth` of each segmentation that `segment` returned."""
+        """Return the gain and the penalty interval of each change.
+
+        Parameters
+        ----------
+        sequences : list of array-like
+            The sequences that were passed to :meth:`segment`.
+        found : list of Segmentation
+            The segmentations that :meth:`segment` returned.
+        weights : list of array-like or None, optional
+            Weights of the observations of each sequence.
+
+        Returns
+        -------
+        list of ChangeWorth
+        """
         if self.search is not None:
             raise ValueError("search must be None to compute the worth of changes.")
-        return changes_worth(sequences, found, weights=weights, **self._settings)
+        return changes_worth(sequences, found, weights=weights, **self._settings.search_settings)
 
     def predict(
         self, sequences: Sequence[ArrayLike], *, weights: _OptionalArrays = None
     ) -> list[NDArray[np.int64]]:
-        """Return the indices where new segments start in each sequence."""
+        """Detect the changes of each sequence with its predicted penalty.
+
+        Parameters
+        ----------
+        sequences, weights
+            As for :meth:`segment`.
+
+        Returns
+        -------
+        list of array of int
+            Indices where new segments start.
+        """
         return [found.changes for found in self.segment(sequences, weights=weights)]
 
     def score(self, sequences: Sequence[ArrayLike], labels: Sequence[Labels | None]) -> float:
-        """Return the fraction of labeled regions without an error."""
+        """Return the fraction of labeled regions without an error.
+
+        Parameters
+        ----------
+        sequences, labels
+            As for :meth:`fit`.
+
+        Returns
+        -------
+        float
+        """
         values, regions = labeled_sequences(sequences, labels)
         pairs = [
             (label_errors([found.changes], one, n=found.n), len(one))
@@ -370,7 +388,7 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
         n_errors = sum(int(errors.fp[0] + errors.fn[0]) for errors, _ in pairs)
         return 1.0 - n_errors / sum(n_labels for _, n_labels in pairs)
 
-    def _refuse_without_training(self, name: str) -> None:
+    def _check_training(self, name: str) -> None:
         check_is_fitted(self)
         if not hasattr(self, "_training"):
             raise AttributeError(

@@ -37,13 +37,13 @@ class PenaltyProblem(NamedTuple):
     functions: Sequence[PenaltyErrors]
     groups: NDArray[Any] | None
     unit: Floats  # unit of the penalty of each sequence
+    n_labels: int
 
     @property
     def sample_size(self) -> str:
-        """The number of independent units, as text."""
-        if self.n_groups is None:
-            return f"{len(self.X):,} sequences"
-        return f"{self.n_groups:,} groups"
+        """The numbers of labels and of independent units, as text."""
+        labels = f"{self.n_labels:,} labels in {len(self.X):,} sequences"
+        return labels if self.n_groups is None else f"{labels} of {self.n_groups:,} groups"
 
     @property
     def n_groups(self) -> int | None:
@@ -104,13 +104,13 @@ class PenaltyEvaluation:
         predicted = self.log_penalty.items()
         return {rule: roc_curve(bp, -one) for rule, one in predicted}
 
-    def headline(self, n_labels: int) -> str:
+    def headline(self) -> str:
         """Return two sentences that compare the fitted model with a constant penalty."""
         comparison = self.comparison
         ours, constant = comparison[self.fitted_rule], comparison[CONSTANT]
         finding = next(one for one in comparison.findings() if one.startswith(f"{CONSTANT} vs. "))
         return (
-            f"Cross-validated label errors: {ours.value:,.0f} of {n_labels:,} with "
+            f"Cross-validated label errors: {ours.value:,.0f} of {self.problem.n_labels:,} with "
             f"learned penalties, {constant.value:,.0f} with a constant penalty. "
             f"{finding[0].upper()}{finding[1:]}"
         )

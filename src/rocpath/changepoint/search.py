@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 import rocpath._core as _core
-from rocpath.changepoint.cost_properties import COSTS, value_limits
+from rocpath.changepoint.cost_properties import COSTS
 from rocpath.changepoint.labels import KINDS, Labels, sequence_places
 from rocpath.changepoint.observations import (
     observed,
@@ -17,6 +17,7 @@ from rocpath.changepoint.observations import (
     variance_floor,
 )
 from rocpath.changepoint.segment_costs import Constraint, SegmentCost
+from rocpath.files.value_limits import value_limits
 from rocpath.validation import check_none, one_of, read_only
 
 # First and last change (for labels of peaks, observation) in each region, and its kind.

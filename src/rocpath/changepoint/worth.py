@@ -128,12 +128,30 @@ def changes_worth(
     found: Sequence[Segmentation],
     *,
     weights: Sequence[ArrayLike | None] | None = None,
-    **settings: Any,
+    cost: SegmentCost = "normal",
+    constraint: Constraint = None,
+    min_length: int = 1,
 ) -> list[ChangeWorth]:
     """Compute `change_worth` for several sequences.
 
     If a sequence has several columns, each is scaled by its noise.
+
+    Parameters
+    ----------
+    sequences : list of array-like
+        The sequences, each of shape (n,) or (n, d).
+    found : list of Segmentation
+        Results of `detect_changes` with the same settings.
+    weights : list of array-like or None, optional
+        Weights of the observations of each sequence.
+    cost, constraint, min_length
+        As for `segment`.
+
+    Returns
+    -------
+    list of ChangeWorth
     """
+    settings: dict[str, Any] = {"cost": cost, "constraint": constraint, "min_length": min_length}
     every = one_for_each("weights", weights, len(found))
     return [
         change_worth(noise_scaled(x, weight)[0], one, weights=weight, **settings)

@@ -138,7 +138,7 @@ def fit(
     write_folder(to.out, files, force=to.force)
     comparison = detector.comparison_
     show_table(comparison.description, comparison.header, comparison.rows)
-    say(detector.headline())
+    say(detector.evaluate().headline())
     say(f"Open {to.out}/report.html")
 
 
@@ -157,6 +157,7 @@ def predict(
     """
     early_checks.check_exists(model, sequences.sequences)
     early_checks.check_file(out, force=force, is_table=True)
+    from rocpath.changepoint import changes_table
     from rocpath.changepoint.saved_detector import SavedDetector
     from rocpath.cli.files import write_table
     from rocpath.cli.sequence_files import open_sequences
@@ -166,4 +167,4 @@ def predict(
     table = open_sequences(sequences, detector.cost, saved=detector.metadata_)
     found = detector.segment(table.values, weights=table.weights, names=table.names)
     worth = detector.worth(table.values, found, weights=table.weights)
-    write_table(table.changes(found, worth), out, force=force)
+    write_table(changes_table(table, found, worth), out, force=force)

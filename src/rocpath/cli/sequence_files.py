@@ -9,13 +9,13 @@ import polars as pl
 
 from rocpath import changepoint as cp
 from rocpath.changepoint import ChangeWorth, LearnedDetector, Segmentation
+from rocpath.changepoint.label_table import LabelTable, read_labels
 from rocpath.cli.changepoint_options import LabelFile, Segmenting, Sequences
 from rocpath.cli.files import opened
 from rocpath.cli.terminal import say
 from rocpath.files.csv_text import inert_csv
-from rocpath.sequence_tables.labels import LabelTable, read_labels
-from rocpath.sequence_tables.sequence_table import SequenceTable, SkippedSequence
-from rocpath.sequence_tables.sequences import read_sequences
+from rocpath.files.sequence_table import SequenceTable, SkippedSequence
+from rocpath.files.sequences import read_sequences
 
 _MAX_NAMED = 10  # skipped sequences named in warnings
 
@@ -70,7 +70,7 @@ def detection_files(
     table: SequenceTable, found: Sequence[Segmentation], worth: Sequence[ChangeWorth]
 ) -> dict[str, str]:
     """Return the tables of changes and of sequences as CSV text, by file name."""
-    changes, sequences = table.changes(found, worth), _summary_table(table, found)
+    changes, sequences = cp.changes_table(table, found, worth), _summary_table(table, found)
     return {"changes.csv": inert_csv(changes), "sequences.csv": inert_csv(sequences)}
 
 
@@ -102,7 +102,7 @@ def detector_files(
     detector: LearnedDetector, table: SequenceTable, unknown: Sequence[SkippedSequence], title: str
 ) -> dict[str, Any]:
     """Return the files of a fit by name: text, or functions that write them."""
-    evaluation, comparison = detector.evaluation_, detector.comparison_
+    evaluation, comparison = detector.evaluate(), detector.comparison_
     settings = detector.get_params(deep=False)
     columns = table.columns._asdict()
     skipped = [*table.skipped, *unknown]
@@ -114,7 +114,7 @@ def detector_files(
         "n_groups": evaluation.problem.n_groups,
         **{k: v for k, v in settings.items() if k not in ("regressor", "search")},
         "columns": columns,
-        "headline": detector.headline(),
+        "headline": detector.evaluate().headline(),
         "fewest_label_errors": evaluation.fewest_errors,
         "methods": {
             one.name: {**asdict(one), "auc": evaluation.roc[one.name].auc}

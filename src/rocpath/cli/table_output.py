@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 import polars as pl
 
 from rocpath.cli.terminal import ask, say, show_table
+from rocpath.files.columns import text_of
 from rocpath.tables.classifier import TableClassifier
-from rocpath.tables.columns import ColumnAudit, column, text_of
+from rocpath.tables.columns import ColumnAudit, column
 from rocpath.tables.evaluation import TableEvaluation
 from rocpath.tables.labels import BinaryLabel, KnownLabels, binary_label
 from rocpath.tables.preparation import TableWarning

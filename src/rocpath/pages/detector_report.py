@@ -32,7 +32,7 @@ def detector_report(
     notes: Sequence[str],
 ) -> str:
     """Return the HTML report of a fitted detector."""
-    evaluation, regressor = detector.evaluation_, detector.regressor_
+    evaluation, regressor = detector.evaluate(), detector.regressor_
     X = evaluation.problem.X
     coefficients = _coefficients(detector)
     path = None
@@ -47,7 +47,7 @@ def detector_report(
     return penalty_report_html(
         PenaltyReport(
             title=title,
-            headline=detector.headline(),
+            headline=detector.evaluate().headline(),
             comparison=evaluation.comparison,
             roc=evaluation.roc,
             sequences=_reported(detector, names),
@@ -62,7 +62,7 @@ def detector_report(
 
 
 def _settings(detector: LearnedDetector) -> dict[str, str]:
-    evaluation = detector.evaluation_
+    evaluation = detector.evaluate()
     settings = {
         "cost": detector.cost,
         "constraint": detector.constraint or "none",
@@ -82,13 +82,13 @@ def _coefficients(detector: LearnedDetector) -> list[tuple[str, float]]:
     """Return the selected features and their coefficients per standard deviation."""
     coef = detector.regressor_.coef_
     # The scale is computed as in the fit, so that values up to 1e300 do not overflow.
-    scale = Columns.from_matrix(detector.evaluation_.problem.X).scale
+    scale = Columns.from_matrix(detector.evaluate().problem.X).scale
     used, name = np.flatnonzero(coef), (*FEATURE_NAMES, "log.noise_variance")
     return [(name[k], float(coef[k] * scale[k])) for k in used]
 
 
 def _reported(detector: LearnedDetector, names: Sequence[str] | None) -> list[ReportedSequence]:
-    evaluation = detector.evaluation_
+    evaluation = detector.evaluate()
     # These penalties are cross-validated, so the page shows the errors of the comparison.
     log_penalty = evaluation.log_penalty[evaluation.fitted_rule]
     final = detector.regressor_.predict(evaluation.problem.X)
@@ -136,6 +136,8 @@ def _segmentation(
     if best.n_changes <= detector.max_changes or detector.search is not None:
         return best.changes, best.mean
     n_changes = possible_changes(sequence.value, detector.max_changes)
-    models = segment(sequence.value, n_changes, weights=sequence.weight, **detector._settings)
+    models = segment(
+        sequence.value, n_changes, weights=sequence.weight, **detector._settings.search_settings
+    )
     k = int(models.selection().select(penalty))
     return models.changes[k], models.mean[k]

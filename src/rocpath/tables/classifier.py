@@ -11,15 +11,16 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from rocpath.evaluation.threshold_targets import ThresholdTargets
+from rocpath.files.columns import text_of
+from rocpath.files.frames import as_series, as_table
 from rocpath.files.models import save_model
 from rocpath.files.writer import write_file
 from rocpath.model_selection.comparison import ModelComparison
 from rocpath.ranking.scores import LogOddsClassifier
 from rocpath.tables import preparation
-from rocpath.tables.columns import ColumnAudit, text_of
+from rocpath.tables.columns import ColumnAudit
 from rocpath.tables.evaluation import TableEvaluation, evaluate_scores
 from rocpath.tables.fit import TableFit, fit_table
-from rocpath.tables.frames import as_series, as_table
 from rocpath.tables.labels import known_label
 from rocpath.tables.model import TableModel
 from rocpath.tables.rankers import CANDIDATES, ModelChoice

@@ -3,20 +3,15 @@
 import re
 from collections.abc import Collection
 
+from rocpath.files.columns import listed
+
 KINDS = ("number", "category", "date", "drop")
-_MAX_LISTED = 20  # names listed in a message
 # Final words of the names of columns that identify people, things or rows.
 _IDENTIFIER = re.compile(
     r"(^|[_\s.-])(id|ids|uuid|guid|ssn|index|customer|client|patient|subject|user|person|"
     r"account|household|family|member|employee|student|device|machine|session|visitor|"
     r"company|store|hospital|school)([_\s]?(id|no|nr|num|number|code|key|name))?$"
 )
-
-
-def listed(names: Collection[str]) -> str:
-    """Join names for a message."""
-    more = f", ... ({len(names)} in all)" if len(names) > _MAX_LISTED else ""
-    return ", ".join([*names][:_MAX_LISTED]) + more
 
 
 def check_found(name: str, names: Collection[str], role: str) -> None:

@@ -6,11 +6,19 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from rocpath.tables.column_names import KINDS, check_found, is_identifier_name, is_kind, listed
+from rocpath.files.columns import (
+    LARGEST_NUMBER,
+    cast_numbers,
+    check_rows,
+    complete,
+    is_plain,
+    listed,
+    text_of,
+)
+from rocpath.tables.column_names import KINDS, check_found, is_identifier_name, is_kind
 from rocpath.tables.sentinels import sentinel_codes
 from rocpath.tables.text_formats import ColumnReading, has_leading_zeros, parse_text, read_format
 
-LARGEST_NUMBER = 1e100  # sums of its square do not overflow
 _MIN_ROWS_OF_ROW_NUMBERS = 20  # fewer integers may be consecutive by chance
 _LONGEST_CATEGORY = 1_000  # compared characters; a single cell may contain megabytes
 _SECONDS_PER_DAY = 86_400.0
@@ -101,7 +109,7 @@ class TableFeatures(NamedTuple):
             known = list(self.unreadable.get(series.name, ()))
             is_known = series.str.strip_chars().is_in(known)
             what = f"dates as {style}" if style.startswith("%") else "numbers"
-            refuse(series, is_unreadable & ~is_known, f"must be {what}")
+            check_rows(series, is_unreadable & ~is_known, f"must be {what}")
             series = number
         return numbers_of(without_codes(series, self.sentinel.get(series.name, ())))
 
@@ -238,53 +246,11 @@ def numbers_of(series: pl.Series, *, may_miss: bool = True) -> pl.Series:
         number = days.alias(series.name)
     else:
         number = cast_numbers(series.to_physical() if series.dtype.is_temporal() else series)
-        refuse(series, number.is_null() & series.is_not_null(), "must be numbers")
+        check_rows(series, number.is_null() & series.is_not_null(), "must be numbers")
         number = number.fill_nan(None)
     rule = f"must be finite and at most {LARGEST_NUMBER:g} in absolute value"
-    refuse(series, number.abs() > LARGEST_NUMBER, f"{rule}; leave missing values empty")
+    check_rows(series, number.abs() > LARGEST_NUMBER, f"{rule}; leave missing values empty")
     return number if may_miss else complete(number)
-
-
-def cast_numbers(series: pl.Series) -> pl.Series:
-    """Convert a column to float64, with null for text that is not a number."""
-    try:
-        # Polars does not parse " 1" as a number.
-        text = series.str.strip_chars() if series.dtype == pl.String else series
-        return text.cast(pl.Float64, strict=False)
-    except pl.exceptions.PolarsError:
-        raise ValueError(f"column {series.name!r} must be numbers, got {series.dtype}.") from None
-
-
-def complete(series: pl.Series, role: str = "column") -> pl.Series:
-    """Return the column, or raise an error that names the first row without a value."""
-    if series.null_count():
-        row = series.is_null().arg_max() + 1  # type: ignore[operator]
-        raise ValueError(
-            f"{role} {series.name!r} has a missing value in row {row}: fill it in or remove the "
-            "row."
-        )
-    return series
-
-
-def refuse(series: pl.Series, is_bad: pl.Series, rule: str) -> None:
-    """Raise an error that names the first row that violates a rule, if any."""
-    if is_bad.any():
-        row = int(is_bad.arg_true()[0])
-        raise ValueError(f"column {series.name!r} {rule}, got {series[row]!r} in row {row + 1}.")
-
-
-def text_of(series: pl.Series) -> pl.Series:
-    """Convert values to stripped text; whole numbers have no decimal point."""
-    if series.dtype == pl.String:
-        # Surrounding whitespace is not part of a value; whitespace alone is missing.
-        stripped = series.str.strip_chars()
-        return stripped.set(stripped == "", None)
-    if series.dtype.is_float():
-        series = series.fill_nan(None)
-        # Missing values turn integers into floats, and labels 0 and 1 into 0.0 and 1.0.
-        if (series == series.round()).all() and (series.abs() < 2.0**53).all():
-            series = series.cast(pl.Int64)
-    return series.cast(pl.String)
 
 
 def _drop_reason(series: pl.Series, n_values: int, min_frequency: int, *, is_given: bool) -> str:
@@ -317,11 +283,6 @@ def _drop_reason(series: pl.Series, n_values: int, min_frequency: int, *, is_giv
         return "it contains row numbers"
     is_name = n_values > n_rows / MIN_ROWS_PER_ENTITY and is_identifier_name(series.name)
     return "it looks like an identifier" if is_name else ""
-
-
-def is_plain(series: pl.Series) -> bool:
-    """Return whether values are scalars, such as numbers, text or dates."""
-    return not (series.dtype.is_nested() or series.dtype in (pl.Binary, pl.Object, pl.Unknown))
 
 
 def _is_number(series: pl.Series) -> bool:

@@ -7,8 +7,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from rocpath.tables.column_names import listed
-from rocpath.tables.columns import complete, is_plain, text_of
+from rocpath.files.columns import complete, is_plain, listed, text_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)

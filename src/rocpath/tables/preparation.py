@@ -7,20 +7,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from rocpath.files.columns import check_rows, complete, text_of
+from rocpath.files.frames import as_series, as_table
 from rocpath.sample import group_codes, row_weights
 from rocpath.tables import dependence
-from rocpath.tables.columns import (
-    ColumnAudit,
-    TableFeatures,
-    column,
-    complete,
-    feature_columns,
-    numbers_of,
-    refuse,
-    text_of,
-)
+from rocpath.tables.columns import ColumnAudit, TableFeatures, column, feature_columns, numbers_of
 from rocpath.tables.folds import RowDesign
-from rocpath.tables.frames import as_series, as_table
 from rocpath.tables.labels import BinaryLabel, KnownLabels, binary_label
 from rocpath.tables.leaks import suspect_leaks
 from rocpath.tables.model import TableModel
@@ -94,7 +86,7 @@ class Roles(NamedTuple):
             time = numbers_of(self.time, may_miss=False).to_numpy()
         if self.sample_weight is not None:
             numbers = numbers_of(self.sample_weight, may_miss=False)
-            refuse(self.sample_weight, numbers < 0, "must not be negative")
+            check_rows(self.sample_weight, numbers < 0, "must not be negative")
             weight = row_weights(numbers.to_numpy(), numbers.len())
         return RowDesign(group, copy, time, weight).with_units()
 

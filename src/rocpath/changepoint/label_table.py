@@ -5,13 +5,12 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from rocpath.changepoint import Labels, label_errors
-from rocpath.sequence_tables.positions import parsed_positions, with_written_positions
-from rocpath.sequence_tables.sequence_table import SequenceTable, SkippedSequence, TableSequence
-from rocpath.sequence_tables.sequences import needed_column
-from rocpath.sequence_tables.source_rows import Source, as_rows
-from rocpath.tables.column_names import listed
-from rocpath.tables.columns import complete, refuse, text_of
+from rocpath.changepoint.labels import Labels, label_errors
+from rocpath.files.columns import check_rows, complete, listed, text_of
+from rocpath.files.positions import parsed_positions, with_written_positions
+from rocpath.files.sequence_table import SequenceTable, SkippedSequence, TableSequence
+from rocpath.files.sequences import needed_column
+from rocpath.files.source_rows import Source, as_rows
 
 _COLUMNS = ("sequence", "start", "end", "kind")
 
@@ -128,7 +127,7 @@ def _names(rows: pl.DataFrame, table: SequenceTable) -> pl.Series:
 def _limits(series: pl.Series, is_time: bool) -> pl.Series:
     """Return starts or ends of labels as numbers, or raise."""
     positions = parsed_positions(series)
-    refuse(series, positions.is_bad, positions.rule)
+    check_rows(series, positions.is_bad, positions.rule)
     if positions.is_time != is_time:
         are, got = ("times", "number") if is_time else ("numbers", "time")
         raise ValueError(

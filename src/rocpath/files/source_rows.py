@@ -6,8 +6,8 @@ from typing import Any, BinaryIO
 import numpy as np
 import polars as pl
 
+from rocpath.files.frames import as_table
 from rocpath.files.tables import read_table
-from rocpath.tables.frames import as_table
 
 Source = str | os.PathLike[str] | BinaryIO | Any
 _LAST_COLUMNS = {".bed": "kind", ".bedgraph": "value", ".bdg": "value", ".bg": "value"}

@@ -4,25 +4,23 @@ An invalid row affects only its own sequence, which is reported and skipped.
 """
 
 from collections.abc import Sequence
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from rocpath.changepoint.cost_properties import value_limits
-from rocpath.changepoint.segment_costs import SegmentCost
-from rocpath.sequence_tables.positions import parsed_positions
-from rocpath.sequence_tables.sequence_table import (
+from rocpath.files.columns import LARGEST_NUMBER, cast_numbers, listed, text_of
+from rocpath.files.positions import parsed_positions
+from rocpath.files.sequence_table import (
     RESULT_COLUMNS,
     SequenceColumns,
     SequenceTable,
     SkippedSequence,
     TableSequence,
 )
-from rocpath.sequence_tables.source_rows import Source, as_rows, genome_column
-from rocpath.tables.column_names import listed
-from rocpath.tables.columns import LARGEST_NUMBER, cast_numbers, text_of
+from rocpath.files.source_rows import Source, as_rows, genome_column
+from rocpath.files.value_limits import COST_NAMES, value_limits
 from rocpath.validation import one_of
 
 # Common column names of each role, in order of preference. Columns of other roles have the
@@ -47,7 +45,7 @@ def read_sequences(
     fill: float | None = None,
     repeated: Literal["error", "mean", "keep"] = "error",
     layout: Literal["long", "wide", "common"] = "long",
-    cost: SegmentCost = "normal",
+    cost: str = "normal",
 ) -> SequenceTable:
     """Read sequences from a long table, a wide table or a bedGraph file.
 
@@ -91,7 +89,7 @@ def read_sequences(
     """
     columns = SequenceColumns(sequence, position, value, weight)
     _check_names(columns)
-    one_of("cost", cost, get_args(SegmentCost))
+    one_of("cost", cost, COST_NAMES)
     one_of("repeated", repeated, ("error", "mean", "keep"))
     one_of("layout", layout, ("long", "wide", "common"))
     # These columns are read as text, so that names such as 007 keep their format.

@@ -1,18 +1,17 @@
-"""Sequences read from a table, and tables of their changes."""
+"""Sequences read from a table, and those that cannot be used."""
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from rocpath.changepoint import ChangeWorth, Segmentation
-
-_MEANS = ("mean_before", "mean_after")
-_WORTH = ("gain", "min_penalty", "max_penalty")
-_NOTE = "note"
-RESULT_COLUMNS = (*_MEANS, *_WORTH, _NOTE)  # besides sequences and positions
+# Columns of a table of changes, besides sequences and positions. Columns of sequences and positions
+# have other names.
+MEAN_COLUMNS = ("mean_before", "mean_after")
+WORTH_COLUMNS = ("gain", "min_penalty", "max_penalty")
+NOTE_COLUMN = "note"
+RESULT_COLUMNS = (*MEAN_COLUMNS, *WORTH_COLUMNS, NOTE_COLUMN)
 
 
 class SequenceColumns(NamedTuple):
@@ -108,33 +107,3 @@ class SequenceTable(NamedTuple):
         return [
             (one if one.dtype.is_numeric() else one.cast(pl.String)).to_numpy() for one in written
         ]
-
-    def changes(self, found: Sequence[Segmentation], worth: Sequence[ChangeWorth]) -> pl.DataFrame:
-        """Return a table of changes with their positions as written, means and worth.
-
-        A skipped sequence has one row with a note, to distinguish it from a sequence
-        without changes.
-        """
-        sequence = self.columns.sequence or "sequence"
-        position = self.columns.position or "position"
-        first = self.sequences[0]
-        # If columns have common changes, there are two means for each column.
-        names = [f"{name}_{side}" for name in first.columns for side in ("before", "after")]
-        means = names or _MEANS
-        rows: list[dict[str, Any]] = []
-        for one, model, own in zip(self.sequences, found, worth, strict=True):
-            for k, change in enumerate(model.changes.tolist()):
-                values = np.ravel(np.column_stack((model.mean[k], model.mean[k + 1]))).tolist()
-                row = {sequence: one.name, position: one.written[change]}
-                row |= {name: float(getattr(own, name)[k]) for name in _WORTH}
-                rows.append(row | dict(zip(means, values, strict=True)))
-        rows += [{sequence: one.sequence, _NOTE: one.note} for one in self.skipped]
-        schema: dict[str, Any] = {sequence: pl.String, position: first.written.dtype}
-        schema |= dict.fromkeys([*means, *_WORTH], pl.Float64) | {_NOTE: pl.String}
-        changes = pl.DataFrame(rows, schema=schema).with_columns(pl.col(_WORTH).fill_nan(None))
-        # Positions in a CSV file are read as text to keep their format; integers are
-        # converted back.
-        number = changes[position].cast(pl.Int64, strict=False)
-        if number.cast(pl.String).eq_missing(changes[position].cast(pl.String)).all():
-            changes = changes.with_columns(number)
-        return changes

@@ -32,7 +32,7 @@ def test_data_frames_are_split_and_sorted(convert):
 def test_changes_have_the_positions_and_column_names_of_the_table():
     table = rp.read_sequences(frame(), **COLUMNS)
     found = cp.detect_changes(table.values, 1.0)
-    changes = table.changes(found, cp.changes_worth(table.values, found))
+    changes = cp.changes_table(table, found, cp.changes_worth(table.values, found))
     assert changes.columns[:4] == ["host", "time", "mean_before", "mean_after"]
     assert changes.row(0)[:4] == ("b", 3, 0.0, 9.0)
     assert changes.height == 1

@@ -1,1 +1,0 @@
-"""Read sequences and labels from tables written by other programs."""
