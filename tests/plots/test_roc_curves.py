@@ -3,12 +3,12 @@
 import matplotlib as mpl
 import numpy as np
 import pytest
-from scipy.stats import binomtest
+from scipy.special import ndtr, ndtri
+from scipy.stats import beta
 
 import rocpath as rp
 from rocpath import plots
-from rocpath.evaluation.operating_points import RankedRows
-from rocpath.evaluation.roc_bands import roc_band, threshold_grid
+from rocpath.evaluation.roc_bands import roc_band
 from rocpath.sample import group_codes
 
 mpl.use("Agg")
@@ -37,29 +37,36 @@ def test_plot_roc_draws_curves_bands_and_legend():
     assert same is ax
 
 
-def test_the_pointwise_band_has_binomial_bounds():
-    y, score = rows()
+def test_a_band_without_negatives_above_the_threshold_is_jeffreys_interval():
+    # All negatives score 0 or 3, so that any threshold with an FPR of one half is between
+    # them, and 20 of 50 positives are above it. The share of such rows is known.
+    y = np.repeat([True, False], [50, 20000])
+    score = np.concatenate((np.repeat([1.0, 2.0], [30, 20]), np.tile([0.0, 1.5], 10000)))
     band = roc_band(y, score, 0.9)
-    # Two independent intervals of this confidence contain both rates in 90% of samples.
-    exact = [binomtest(k, 50).proportion_ci(np.sqrt(0.9), method="exact") for k in range(51)]
-    low = np.array([one.low for one in exact])
-    assert np.abs(band.tpr_low[:, None] - low).min(axis=1).max() < 1e-9
+    at = np.searchsorted(band.fpr, 0.25)
+    low, high = beta.ppf([0.05, 0.95], 20.5, 30.5)
+    assert (band.tpr_low[at], band.tpr_high[at]) == pytest.approx((low, high), abs=1e-6)
 
 
-def test_the_simultaneous_band_contains_the_whole_curve():
+def test_bands_have_their_nominal_coverage():
     rng = np.random.default_rng(1)
-    n_covered = 0
-    for _ in range(200):
-        y = np.repeat([True, False], [60, 80])
-        score = rng.random(140) + 0.3 * y
-        ranked = RankedRows.of(y, score)
-        band = roc_band(y, score, 0.9, is_simultaneous=True)
-        at = ranked.score[threshold_grid(ranked)]
-        fpr, tpr = np.clip(1 - at, 0, 1), np.clip(1.3 - at, 0, 1)
-        is_inside = (band.fpr_low <= fpr + 1e-9) & (fpr <= band.fpr_high + 1e-9)
-        is_inside &= (band.tpr_low <= tpr + 1e-9) & (tpr <= band.tpr_high + 1e-9)
-        n_covered += is_inside.all()
-    assert n_covered / 200 >= 0.9
+    y = np.repeat([True, False], [100, 200])
+    is_inside, is_whole = [], []
+    for _ in range(100):
+        score = rng.normal(size=300) + 1.2 * y
+        for simultaneous in (False, True):
+            band = roc_band(y, score, is_simultaneous=simultaneous)
+            tpr = ndtr(1.2 + ndtri(band.fpr))
+            inside = (band.tpr_low <= tpr) & (tpr <= band.tpr_high)
+            (is_whole if simultaneous else is_inside).append(inside)
+    middle = (band.fpr > 0.02) & (band.fpr < 0.9)
+    pointwise = np.mean(is_inside, axis=0)
+    # Four standard errors are 0.087 for one rate, and far less for the mean over rates.
+    assert pointwise.min() > 0.87
+    assert pointwise[middle].mean() == pytest.approx(0.965, abs=0.025)
+    # A pointwise band contains the whole curve in fewer samples.
+    assert np.all(is_inside, axis=1).mean() < 0.9
+    assert np.all(is_whole, axis=1).mean() == pytest.approx(0.95, abs=0.05)
 
 
 def test_groups_widen_the_band():

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from rocpath.evaluation.influence import descending_order
 from rocpath.evaluation.rate_bounds import (
     Interval,
+    geometric_ranks,
     highest_loss,
     highest_rate,
     rate_bounds,
@@ -149,6 +150,13 @@ class RankedRows(NamedTuple):
             true, predicted = self.tp, self.tp + self.fp
         # If no row is predicted positive, precision is undefined; 0 satisfies no constraint.
         return np.divide(true, predicted, out=np.zeros(true.size), where=predicted > 0)
+
+    def grid(self, *, ratio: float = 1.02) -> NDArray[np.intp]:
+        """Return indices of thresholds, closest together at the top of the ranking."""
+        # Thresholds are usually chosen there, and rates change fastest.
+        ranks = geometric_ranks(1, int(self.n_predicted[-1]), ratio=ratio)
+        index = np.searchsorted(self.n_predicted, ranks, side="right") - 1
+        return np.unique(np.append(0, index))
 
     def threshold(self, index: int) -> float:
         """Return the midpoint between this score and the next."""

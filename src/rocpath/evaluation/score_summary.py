@@ -9,7 +9,7 @@ from scipy.special import expit
 
 from rocpath.evaluation.calibration import CalibrationBin, calibration_bins
 from rocpath.evaluation.operating_points import RankedRows, operating_point
-from rocpath.evaluation.roc_bands import ROCBand, roc_band, threshold_grid
+from rocpath.evaluation.roc_bands import ROCBand, roc_band
 from rocpath.evaluation.threshold_targets import (
     NO_TARGETS,
     NamedPoint,
@@ -136,6 +136,6 @@ def _lift(rows: RankedRows) -> Lift:
 def _grid(rows: RankedRows, points: list[NamedPoint]) -> ThresholdGrid:
     """Choose thresholds for a slider: those of the band, and all named points."""
     named = np.searchsorted(rows.n_predicted, [one.point.tp + one.point.fp for one in points])
-    index = np.union1d(threshold_grid(rows), named)
+    index = np.union1d(rows.grid(), named)
     threshold = np.array([rows.threshold(int(one)) for one in index])
     return ThresholdGrid(threshold, rows.tp[index], rows.fp[index])

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from rocpath.evaluation.calibration import calibration_bins
 from rocpath.evaluation.operating_points import RankedRows
 from rocpath.evaluation.results import p_text, percent
-from rocpath.evaluation.roc_bands import roc_band, threshold_grid
+from rocpath.evaluation.roc_bands import roc_band
 from rocpath.evaluation.score_evaluation import ScoreEvaluation
 from rocpath.pages.page import page_html
 from rocpath.sample import Sample
@@ -117,7 +117,7 @@ def _chart(
     rows = RankedRows.of(sample.is_positive, score)
     curve = drawn_curve(name, rows.fp / rows.n_negative, rows.tp / rows.n_positive)
     band = roc_band(sample.is_positive, score, confidence, groups=sample.unit)
-    index = threshold_grid(rows)
+    index = rows.grid()
     is_probability = bool(score.min() >= 0 and score.max() <= 1)
     bins = []
     if is_probability:

@@ -12,7 +12,7 @@ from rocpath import palette
 from rocpath.evaluation.curves import ScoreCurve
 from rocpath.evaluation.operating_points import OperatingPoint, RankedRows
 from rocpath.evaluation.results import percent
-from rocpath.evaluation.roc_bands import ROCBand, roc_band
+from rocpath.evaluation.roc_bands import roc_band
 from rocpath.plots import canvas
 from rocpath.sample import Sample
 from rocpath.search.breakpoints import ErrorBreakpoints
@@ -55,8 +55,8 @@ def plot_roc(
     groups : array-like, shape (n_rows,), optional
         Group of each row, as in :func:`rocpath.auc_interval`.
     band : {"pointwise", "simultaneous"} or None
-        Confidence band for each threshold, or for all thresholds simultaneously; None
-        for no band. Simultaneous bands are not available with groups.
+        Confidence band of the true positive rate at each false positive rate, or of the
+        whole curve; None for no band. Simultaneous bands are not available with groups.
     operating_point : OperatingPoint, optional
         Result of :func:`rocpath.choose_threshold`, marked on the first curve.
     name : str, optional
@@ -93,7 +93,8 @@ def plot_roc(
         if band is not None:
             options: Any = {"is_simultaneous": band == "simultaneous", "groups": sample.unit}
             limits = roc_band(sample.is_positive, score, confidence, **options)
-            _draw_band(axes, limits, color, alpha=0.16 if len(named) == 1 else 0.1)
+            shade = {"color": color, "alpha": 0.16 if len(named) == 1 else 0.1, "linewidth": 0}
+            axes.fill_between(*limits, **shade)
     if operating_point is not None:
         _mark(axes, operating_point)
     axes.plot([0, 1], [0, 1], color=palette.GRAY, linestyle=":", linewidth=1, zorder=1)
@@ -104,16 +105,6 @@ def plot_roc(
     canvas.tidy(axes)
     axes.legend(loc="lower right", fontsize=8.5, framealpha=0.9)
     return axes  # type: ignore[no-any-return]
-
-
-def _draw_band(ax: Any, band: ROCBand, color: Any, *, alpha: float) -> None:
-    """Fill between the upper left and the lower right corners of the bounds."""
-    grid = np.unique(np.concatenate((band.fpr_low, band.fpr_high)))
-    # The upper limit connects the upper left corners (fpr_low, tpr_high) of all
-    # thresholds, and the lower limit the lower right corners (fpr_high, tpr_low).
-    upper = np.interp(grid, band.fpr_low, np.maximum.accumulate(band.tpr_high))
-    lower = np.interp(grid, band.fpr_high, band.tpr_low)
-    ax.fill_between(grid, lower, upper, color=color, alpha=alpha, linewidth=0)
 
 
 def _mark(ax: Any, point: OperatingPoint) -> None:

@@ -76,10 +76,9 @@ globalThis.rocpathCharts = (function () {
     moveThreshold, drawCalibration,
     INK, FP: color("fp"), FN: color("fn"), GRAY: color("gray"),
     legendAbove: { orientation: "h", x: 0, y: 1.01, yanchor: "bottom", font: { size: 12 } },
-    /* Returns the band between the upper left and the lower right corners of the bounds. */
-    band: ({ fpr_low, fpr_high, tpr_low, tpr_high }, color) => filled(
-      fpr_low.concat(fpr_high.slice().reverse()), tpr_high.concat(tpr_low.slice().reverse()),
-      color),
+    /* Returns the area between the bounds of the true positive rate. */
+    band: ({ fpr, tpr_low, tpr_high }, color) => filled(
+      fpr.concat(fpr.slice().reverse()), tpr_high.concat(tpr_low.slice().reverse()), color),
     clamped: (value, low, high) => Math.min(Math.max(value, low), high),
   };
 })();
