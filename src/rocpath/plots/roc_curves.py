@@ -93,8 +93,7 @@ def plot_roc(
         if band is not None:
             options: Any = {"is_simultaneous": band == "simultaneous", "groups": sample.unit}
             limits = roc_band(sample.is_positive, score, confidence, **options)
-            shade = {"color": color, "alpha": 0.16 if len(named) == 1 else 0.1, "linewidth": 0}
-            axes.fill_between(*limits, **shade)
+            axes.fill_between(*limits, color=color, alpha=0.16 / len(named) ** 0.5, linewidth=0)
     if operating_point is not None:
         _mark(axes, operating_point)
     axes.plot([0, 1], [0, 1], color=palette.GRAY, linestyle=":", linewidth=1, zorder=1)
