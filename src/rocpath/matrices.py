@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 import rocpath._core as _core
+from rocpath.hashing import INCREMENT, mixed_bits
 from rocpath.validation import Floats, check_masked
 
 Matrix: TypeAlias = Any  # array, or CSR matrix, of float32 or float64
@@ -196,15 +197,10 @@ def copied_rows(code: NDArray[np.intp]) -> NDArray[np.intp]:
 
 
 def _entry_hashes(column: NDArray[np.integer[Any]], value: Floats) -> NDArray[np.uint64]:
-    """Hash entries with their column numbers (SplitMix64); the hash of zero is 0."""
+    """Hash entries with their column numbers; the hash of zero is 0."""
     with np.errstate(over="ignore"):
-        mixed = value.view(np.uint64) + (column.astype(np.uint64) + np.uint64(1)) * (
-            np.uint64(0x9E3779B97F4A7C15)
-        )
-        mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        mixed ^= mixed >> np.uint64(31)
-    return np.where(value == 0, np.uint64(0), mixed)
+        code = value.view(np.uint64) + (column.astype(np.uint64) + np.uint64(1)) * INCREMENT
+    return np.where(value == 0, np.uint64(0), mixed_bits(code))
 
 
 def dense_blocks(X: Matrix) -> Iterator[tuple[slice, Floats]]:

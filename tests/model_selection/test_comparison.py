@@ -1,8 +1,14 @@
 """Results of model comparisons: sentences, tables, and the one-standard-error rule."""
 
+import numpy as np
 import pytest
 
-from rocpath.model_selection.comparison import ModelComparison, ModelScore, simplest_model
+from rocpath.model_selection.comparison import (
+    ModelComparison,
+    ModelScore,
+    choose_candidate,
+    simplest_model,
+)
 
 
 def comparison(**changes):
@@ -74,3 +80,28 @@ def test_simplest_model_within_one_standard_error_of_the_best():
     # For errors, a smaller value is better.
     fewer = simplest_model({"a": 12, "b": 10}, lambda *pair: 1.0, greater_is_better=False)
     assert fewer == "b"
+
+
+def choice(table, n_errors):
+    rows = iter(np.asarray(table, dtype=float))
+    return choose_candidate([(None, None)] * len(table), lambda *_: next(rows), n_errors=n_errors)
+
+
+def test_the_simplest_candidate_within_the_standard_error_is_chosen():
+    # The differences from the last candidate are 3, 1, 5 (mean 3, standard error
+    # 2 / sqrt(3)) and 1, -1, 3 (mean 1, same standard error).
+    table = [[4, 2, 1], [3, 1, 2], [6, 4, 1]]
+    assert choice(table, 0.0).chosen == 2
+    found = choice(table, 1.0)
+    assert found.chosen == 1
+    assert found.mean.tolist() == pytest.approx([13 / 3, 7 / 3, 4 / 3])
+    assert found.standard_error.tolist() == pytest.approx([2 / 3**0.5] * 2 + [0])
+    assert choice(table, 0.8).chosen == 2
+    assert choice(table, 2.5).chosen == 1
+    assert choice(table, 2.7).chosen == 0
+
+
+def test_the_simplest_of_equal_candidates_is_chosen():
+    assert choice([[1, 1], [2, 2]], 0.0).chosen == 0
+    assert choice([[1, 1]], 1.0).chosen == 0
+    assert choice([], 1.0) is None

@@ -47,9 +47,10 @@ def test_row_hashes_do_not_depend_on_the_system():
     # SplitMix64 on arbitrary-precision integers: the bits of 0.0 and the digest of "x".
     code, mask = 1, 2**64 - 1
     for bits in (0, int.from_bytes(blake2b(b"x", digest_size=8).digest(), "little")):
-        code = (code ^ bits) * 0x9E3779B97F4A7C15 & mask
+        code = (code ^ bits) + 0x9E3779B97F4A7C15 & mask
         code = (code ^ (code >> 30)) * 0xBF58476D1CE4E5B9 & mask
-        code ^= code >> 27
+        code = (code ^ (code >> 27)) * 0x94D049BB133111EB & mask
+        code ^= code >> 31
     assert found[0] == code
 
 

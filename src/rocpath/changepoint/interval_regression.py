@@ -6,12 +6,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import check_cv
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from rocpath.changepoint.error_functions import PenaltyErrors, target_interval
 from rocpath.changepoint.interval_path import LogPenaltyModel, interval_losses, interval_models
-from rocpath.changepoint.penalty_candidates import choose_candidate, group_splits
+from rocpath.model_selection.comparison import choose_candidate
+from rocpath.model_selection.folds import block_folds
 from rocpath.validation import (
     Floats,
     check_masked,
@@ -175,10 +175,7 @@ class IntervalRegression(LogPenaltyModel):
             loss = interval_losses(models.predict(X[test]), interval[test], self.margin)
             return np.asarray(loss.mean(axis=0))
 
-        if isinstance(self.cv, int):
-            splits = group_splits(len(X), groups, self.cv, random_state=0)
-        else:
-            splits = list(check_cv(self.cv).split(X, groups=groups))
+        splits = block_folds(len(X), groups, self.cv, random_state=0)
         choice = choose_candidate(splits, losses, n_errors=0.0)
         if choice is None:  # a single row or group cannot be cross-validated
             self.cv_loss_ = np.zeros(1)

@@ -17,8 +17,8 @@ from rocpath.changepoint.error_functions import (
     target_interval,
 )
 from rocpath.changepoint.interval_regression import IntervalRegression
-from rocpath.changepoint.penalty_candidates import group_splits
 from rocpath.model_selection.comparison import ModelComparison, ModelScore
+from rocpath.model_selection.folds import block_folds
 from rocpath.search.roc import ROCCurve, inside_interval, roc_curve
 from rocpath.validation import Floats
 
@@ -149,7 +149,7 @@ def evaluate_penalties(
     PenaltyEvaluation
     """
     n_rows = len(problem.functions)
-    splits = group_splits(n_rows, problem.groups, _N_FOLDS, seed)
+    splits = block_folds(n_rows, problem.groups, _N_FOLDS, seed)
     if not splits:
         unit = "sequences" if problem.groups is None else "groups"
         raise ValueError(f"labels must cover at least two {unit} for cross-validation, got one.")

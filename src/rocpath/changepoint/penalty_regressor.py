@@ -15,15 +15,13 @@ from rocpath.changepoint.error_functions import (
 )
 from rocpath.changepoint.interval_path import LinearModels, LogPenaltyModel
 from rocpath.changepoint.penalty_candidates import (
-    CandidateChoice,
     ErrorSteps,
     LabeledSequences,
-    Split,
-    choose_candidate,
     fit_path,
-    group_splits,
     with_intercepts,
 )
+from rocpath.model_selection.comparison import CandidateChoice, choose_candidate
+from rocpath.model_selection.folds import Fold, block_folds
 from rocpath.search.linear_model import minimize_aum
 from rocpath.search.roc import auc
 from rocpath.search.step_choice import STEP_CHOICES, StepChoice
@@ -149,7 +147,7 @@ class PenaltyRegressor(LogPenaltyModel):
         X = self._checked(X, reset=True)
         sequences = LabeledSequences(X, checked_functions("y", y, n=len(X)))
         self._check_parameters()
-        splits = group_splits(len(X), groups, self.n_folds, self.random_state)
+        splits = block_folds(len(X), groups, self.n_folds, self.random_state)
         n_alphas = 1 if self.start == "zero" else self.n_alphas
         self.alphas_ = np.geomspace(1.0, self.alpha_ratio, n_alphas)
 
@@ -201,7 +199,7 @@ class PenaltyRegressor(LogPenaltyModel):
     def _select(
         self,
         sequences: LabeledSequences,
-        splits: list[Split],
+        splits: list[Fold],
         n_models: int,
         fit: Callable[[LabeledSequences], LinearModels],
     ) -> CandidateChoice:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from rocpath.dask.partitions import Partition, PartitionedRows
 from rocpath.dask.scores import Buckets, PartitionedScores
 from rocpath.dask.weights import Vector
+from rocpath.hashing import INCREMENT, mixed_bits
 from rocpath.matrices import Columns
 from rocpath.ranking.convex_problem import MAX_COLUMNS_FOR_NEWTON, ConvexProblem, LossSums, newton
 from rocpath.ranking.fit import Candidate
@@ -90,14 +91,11 @@ def refine(
 
 
 def row_hashes(first_row: int, n_rows: int, seed: int) -> NDArray[np.uint64]:
-    """Hash row numbers to uniform integers with the finalizer of SplitMix64."""
-    step = np.uint64(0x9E3779B97F4A7C15)
+    """Hash row numbers to uniform integers."""
     with np.errstate(over="ignore"):
-        mixed = np.arange(first_row, first_row + n_rows).astype(np.uint64)
-        mixed = (mixed + np.uint64(seed) * np.uint64(0xD1342543DE82EF95) + step) * step
-        mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.asarray(mixed ^ (mixed >> np.uint64(31)))
+        code = np.arange(first_row, first_row + n_rows).astype(np.uint64)
+        code = (code + np.uint64(seed) * np.uint64(0xD1342543DE82EF95) + INCREMENT) * INCREMENT
+    return mixed_bits(code)
 
 
 def _sample(

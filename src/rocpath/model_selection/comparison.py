@@ -4,13 +4,18 @@ Tables and changepoint penalties share these results, so that reports, the comma
 and notebooks show every comparison in the same way.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from html import escape
+from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from rocpath.evaluation.results import html_table, text_table
+from rocpath.model_selection.folds import Fold
+from rocpath.validation import Floats, read_only
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,8 +211,75 @@ def simplest_model(
     """
     sign = 1.0 if greater_is_better else -1.0
     best = max(values, key=lambda name: sign * values[name])
-    for name, value in values.items():
-        loss = sign * (values[best] - value)
-        if name == best or loss <= 0 or loss <= standard_error(name, best):
-            return name
-    return best
+    loss = np.array([sign * (values[best] - value) for value in values.values()])
+    error = np.array([0.0 if name == best else standard_error(name, best) for name in values])
+    return list(values)[simplest_candidate(loss, error)]
+
+
+def simplest_candidate(loss: Floats, standard_error: Floats, *, n_errors: float = 1.0) -> int:
+    """Return the index of the simplest candidate that is about as good as the best.
+
+    Parameters
+    ----------
+    loss : array, shape (n_candidates,)
+        By how much each candidate is worse than the best, the simplest candidate first.
+    standard_error : array, shape (n_candidates,)
+        Standard error of ``loss``; 0 for the best candidate.
+    n_errors : float
+        Number of standard errors by which a candidate may be worse than the best.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rocpath.model_selection.comparison import simplest_candidate
+    >>> simplest_candidate(np.array([0.3, 0.1, 0.0]), np.array([0.2, 0.2, 0.0]))
+    1
+    """
+    # argmax returns the first, which is the simplest.
+    return int((loss <= n_errors * standard_error).argmax())
+
+
+class CandidateChoice(NamedTuple):
+    """Cross-validated losses of the candidates, and the chosen one."""
+
+    chosen: int  # simplest candidate within ``n_errors`` standard errors of the best
+    mean: Floats  # mean loss of each candidate
+    standard_error: Floats  # standard error of the paired difference from the best
+
+
+def choose_candidate(
+    folds: Iterable[Fold],
+    losses: Callable[[NDArray[np.intp], NDArray[np.intp]], Floats],
+    *,
+    n_errors: float,
+) -> CandidateChoice | None:
+    """Choose the simplest candidate within ``n_errors`` standard errors of the best.
+
+    Parameters
+    ----------
+    folds : iterable of Fold
+        Training and held-out rows of each fold.
+    losses : callable
+        Function that fits the candidates to the training rows and returns their losses
+        on the held-out rows, the simplest candidate first.
+    n_errors : float
+        Number of standard errors by which a candidate may be worse than the best; 0
+        chooses the best.
+
+    Returns
+    -------
+    CandidateChoice or None
+        None if there are no folds.
+    """
+    table = np.array([losses(train, test) for train, test in folds])
+    if not len(table):
+        return None
+    mean = table.mean(axis=0)
+    # Differences are paired by fold, because losses vary more between folds than between
+    # candidates.
+    difference = table - table[:, [mean.argmin()]]
+    n_folds = len(table)
+    # The standard error of a single fold is 0, so that the best candidate is chosen.
+    error = difference.std(axis=0, ddof=min(1, n_folds - 1)) / np.sqrt(n_folds)
+    chosen = simplest_candidate(difference.mean(axis=0), error, n_errors=n_errors)
+    return CandidateChoice(chosen, read_only(mean), read_only(error))

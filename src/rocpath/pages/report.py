@@ -3,10 +3,11 @@
 from typing import Any
 
 from scipy.special import expit
-from sklearn.metrics import roc_curve
 
 from rocpath.evaluation.score_summary import ScoreSummary
 from rocpath.pages.page import page_html
+from rocpath.search.breakpoints import ErrorBreakpoints
+from rocpath.search.roc import roc_curve
 from rocpath.search.step_view import drawn_curve
 from rocpath.tables.fit import TableFit
 
@@ -85,14 +86,17 @@ def _curves(fit: TableFit) -> list[dict[str, Any]]:
     """Return ROC curves of the held-out scores, with that of the saved model first."""
     if fit.held_out is None:
         return []
-    y, weight = fit.held_out.is_positive, fit.held_out.design.sample_weight
+    held_out = fit.held_out
+    labels = ErrorBreakpoints.from_labels(
+        held_out.is_positive, sample_weight=held_out.design.sample_weight
+    )
     # The band belongs to the first curve.
-    order = sorted(fit.held_out.score, key=lambda name: name != fit.method)
+    order = sorted(held_out.score, key=lambda name: name != fit.method)
     curves = []
     for name in order:
-        fpr, tpr, _ = roc_curve(y, fit.held_out.score[name], sample_weight=weight)
+        curve = roc_curve(labels, held_out.score[name])
         short = name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
-        curves.append(drawn_curve(short, fpr, tpr))
+        curves.append(drawn_curve(short, curve.fpr, curve.tpr))
     return curves
 
 

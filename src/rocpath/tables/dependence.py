@@ -8,6 +8,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from rocpath.evaluation.auc_intervals import auc_interval
+from rocpath.hashing import INCREMENT, mixed_bits
 from rocpath.tables.column_names import is_identifier_name
 from rocpath.tables.columns import MIN_ROWS_PER_ENTITY
 
@@ -65,10 +66,8 @@ def row_hashes(frame: pl.DataFrame, is_positive: NDArray[np.bool_]) -> NDArray[n
     """Hash the features and the label of each row, identically on every platform."""
     code = is_positive.astype(np.uint64)
     for series in frame:
-        # The finalizer of SplitMix64, whose products wrap around.
-        code = (code ^ _bits(series)) * np.uint64(0x9E3779B97F4A7C15)
-        code = (code ^ (code >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        code = code ^ (code >> np.uint64(27))
+        # The order of the columns matters, since each step changes all bits.
+        code = mixed_bits((code ^ _bits(series)) + INCREMENT)
     return code
 
 

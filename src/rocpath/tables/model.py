@@ -12,7 +12,6 @@ from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import roc_auc_score
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
@@ -22,6 +21,7 @@ from rocpath.ranking.auc_blender import AUCBlender
 from rocpath.ranking.auc_classifier import AUCClassifier
 from rocpath.search.breakpoints import ErrorBreakpoints
 from rocpath.search.lines import Lines
+from rocpath.search.roc import auc
 from rocpath.tables.calibration import PlattScaling
 from rocpath.tables.columns import TableFeatures, column
 from rocpath.tables.dependence import distinctive_hashes
@@ -192,12 +192,12 @@ class TableModel:
         frame, y = self.frame(table)[rows], is_positive[rows]
         if y.all() or not y.any() or frame.width > _MAX_IMPORTANCES:
             return []
-        auc = roc_auc_score(y, self.pipeline.decision_function(frame))
+        area = auc(y, self.pipeline.decision_function(frame))
         decrease = {}
         for name in frame.columns:
             shuffled = frame.with_columns(frame[name].shuffle(seed=0))
             score = self.pipeline.decision_function(shuffled)
-            decrease[name] = float(auc - roc_auc_score(y, score))
+            decrease[name] = area - auc(y, score)
         return sorted(decrease.items(), key=lambda pair: -pair[1])
 
     def descent_lines(self, table: pl.DataFrame, label: str | None = None) -> Lines:

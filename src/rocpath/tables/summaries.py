@@ -8,12 +8,13 @@ from importlib.util import find_spec
 from typing import Any
 
 import polars as pl
-from sklearn.metrics import roc_auc_score
 
 from rocpath.evaluation.results import AUCInterval
 from rocpath.files.csv_text import inert_csv
 from rocpath.files.models import MODEL_FILE, model_bytes
 from rocpath.model_selection.comparison import ModelComparison, ModelScore
+from rocpath.search.breakpoints import ErrorBreakpoints
+from rocpath.search.roc import auc
 from rocpath.tables.comparison import CrossValidatedScores, mean_auc
 from rocpath.tables.evaluation import TableEvaluation, point_dict
 from rocpath.tables.fit import TableFit
@@ -112,6 +113,7 @@ def _methods(
 ) -> dict[str, dict[str, float]]:
     """Return the scores of each method, for JSON."""
     weight, methods = held_out.design.sample_weight, {}
+    labels = ErrorBreakpoints.from_labels(held_out.is_positive, sample_weight=weight)
     for one in comparison.scores:
         known = {name: value for name, value in asdict(one).items() if value is not None}
         del known["name"]
@@ -119,7 +121,7 @@ def _methods(
         if comparison.metric != "AUC":
             known["partial_auc"] = value
         known["auc"] = mean_auc(held_out, one.name).value
-        known["pooled_auc"] = roc_auc_score(held_out.is_positive, score, sample_weight=weight)
+        known["pooled_auc"] = auc(labels, score)
         methods[one.name] = known
     return methods
 
