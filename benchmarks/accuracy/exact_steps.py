@@ -61,6 +61,7 @@ import rocpath as rp
 from accuracy import data_sets, load_table, splits
 from rocpath.ranking.blend import best_weights, stacked_weights
 from rocpath.ranking.labeled_rows import LabeledRows, random_ranks
+from rocpath.sample import Sample
 
 PATH = Path(__file__).parent / "results" / "exact_steps.csv"
 DEFAULT, NO_STEPS, NO_ASCENT, LOGISTIC = "default", "n_rounds=0", "no ascent", "logistic"
@@ -183,7 +184,7 @@ def few_coefficients():
             chosen = np.argsort(-np.abs(means))[:4]
             Z = Z[:, chosen] * np.sign(means[chosen])
             rank = random_ranks(is_positive, np.random.RandomState(0))
-            rows = LabeledRows(Z[train], is_positive, np.ones(train.size), rank)
+            rows = LabeledRows(Z[train], Sample(is_positive), rank)
             initial = stacked_weights(rows, 1.0)
             weights = {DEFAULT: best_weights(rows, initial), LOGISTIC: initial}
             of_folds.append(

@@ -109,12 +109,22 @@ class Sample:
         return self.is_positive.size
 
     def take(self, rows: NDArray[Any]) -> Self:
-        """Select rows."""
+        """Select rows; their independent units remain those of the whole sample."""
         columns = ((one.name, getattr(self, one.name)) for one in fields(self))
         taken: dict[str, Any] = {
             name: column[rows] for name, column in columns if isinstance(column, np.ndarray)
         }
-        return replace(self, **taken)
+        return self._with_unit(None if self.unit is None else self.unit[rows], **taken)
+
+    def reweighted(self, weight: Floats) -> Self:
+        """Replace the weights of the rows."""
+        return self._with_unit(self.unit, weight=weight)
+
+    def _with_unit(self, unit: Codes | None, **changes: Any) -> Self:
+        sample = replace(self, **changes)
+        # Otherwise, blocks of times would be those of the selected rows.
+        sample.__dict__["unit"] = unit
+        return sample
 
     def scores(self, name: str, given: ArrayLike) -> Floats:
         """Validate scores, and return them as a float64 array."""
@@ -148,9 +158,31 @@ class Sample:
         return np.unique(component, return_inverse=True)[1]
 
     @property
+    def arguments(self) -> dict[str, Any]:
+        """Arguments ``groups`` and ``sample_weight`` of functions of these rows."""
+        return {"groups": self.unit, "sample_weight": self.weight}
+
+    @property
     def units(self) -> Codes:
         """Code of the independent unit of each row; without units, its index."""
         return np.arange(len(self)) if self.unit is None else self.unit
+
+    @cached_property
+    def class_weight(self) -> Floats:
+        """Total weight of the class of each row."""
+        weight = self.weights
+        positive, negative = (weight[side].sum() for side in (self.is_positive, ~self.is_positive))
+        return np.asarray(np.where(self.is_positive, positive, negative))
+
+    @cached_property
+    def balanced_weight(self) -> Floats:
+        """Weights that sum to one half in each class."""
+        return np.asarray(self.weights / (2.0 * self.class_weight))
+
+    @property
+    def n_minority(self) -> int:
+        """Number of independent units in the class that has fewer of them."""
+        return min(np.unique(self.units[side]).size for _, side in self.class_masks)
 
     @property
     def class_masks(self) -> Iterator[tuple[str, NDArray[np.bool_]]]:

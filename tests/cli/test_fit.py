@@ -147,7 +147,6 @@ def test_the_answer_no_swaps_the_labels(monkeypatch):
     label = table_output.chosen_positive(rows, "y", None, is_accepted=False)
     assert (label.positive, label.negative) == ("a", "b")
     assert (label.n_positive, label.n_negative) == (1, 2)
-    assert label.is_positive.tolist() == [True, False, False]
 
 
 def test_remaining_time_is_shown_every_ten_seconds_without_a_terminal(capsys, monkeypatch):

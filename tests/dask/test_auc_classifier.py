@@ -10,6 +10,7 @@ from scipy import sparse
 import rocpath as rp
 from rocpath.matrices import Columns
 from rocpath.ranking.labeled_rows import LabeledRows
+from rocpath.sample import Sample
 
 da = pytest.importorskip("dask.array")
 db = pytest.importorskip("dask.bag")
@@ -123,7 +124,7 @@ def test_initial_model_is_refitted_to_all_rows_as_in_memory(monkeypatch):
     local = rp.AUCClassifier(random_state=0, widths=(), n_rounds=0)
     searched = local._search(X[is_kept], np.array([0, 1]), y[is_kept], weight, None)
     ((_, _, candidate),) = searched
-    all_rows = LabeledRows(X, y == 1, np.ones(y.size), np.arange(y.size))
+    all_rows = LabeledRows(X, Sample(y == 1), np.arange(y.size))
     coef = candidate.refitted(all_rows)
     assert (coef != candidate.coef).all()
     local._set_rankings([(candidate.log_odds(coef, *np.bincount(y)), candidate)])

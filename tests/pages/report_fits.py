@@ -7,11 +7,11 @@ import numpy as np
 import rocpath as rp
 from rocpath.evaluation.score_summary import summarize_scores
 from rocpath.evaluation.threshold_targets import NO_TARGETS
+from rocpath.sample import Sample
 from rocpath.tables.columns import ColumnAudit
 from rocpath.tables.comparison import CrossValidatedScores, compare_models
 from rocpath.tables.fit import TableFit
-from rocpath.tables.folds import RowDesign
-from rocpath.tables.labels import BinaryLabel
+from rocpath.tables.labels import LabelColumn
 from rocpath.tables.preparation import TableWarning
 
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)>"
@@ -30,7 +30,7 @@ def simulated_fit(targets=NO_TARGETS, *, has_history=False, **changes):
     """Return a fit whose model, columns, labels and warnings have hostile names."""
     y, score = simulated_scores()
     rows = np.arange(y.size)
-    held_out = CrossValidatedScores(rows, rows % 5, score, y, RowDesign())
+    held_out = CrossValidatedScores(rows, rows % 5, score, Sample(y))
     comparison = compare_models(held_out, candidates=[HOSTILE])
     history = None
     if has_history:
@@ -38,7 +38,7 @@ def simulated_fit(targets=NO_TARGETS, *, has_history=False, **changes):
         history = rp.AUCClassifier(random_state=0).fit(X, y).history_[0]
     coefficients = [(f"column {k} " + "x" * 300, 1.0 + k) for k in range(50)]
     values = {
-        "label": BinaryLabel.of(HOSTILE, HOSTILE, "no", y),
+        "label": LabelColumn.from_counts(HOSTILE, HOSTILE, "no", y),
         "model": SimpleNamespace(weights={}, history=history, threshold=None),
         "method": HOSTILE,
         "comparison": comparison,

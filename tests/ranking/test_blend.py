@@ -1,7 +1,6 @@
 """Weights of a blend: compared with hand calculations and grids, and for invalid scores."""
 
 import warnings
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,13 +10,14 @@ from sklearn.metrics import roc_auc_score
 import rocpath as rp
 from rocpath.ranking.blend import Scale, best_weights, candidates, fit_blend, stacked_weights
 from rocpath.ranking.labeled_rows import LabeledRows, random_ranks
+from rocpath.sample import Sample
 
 
-def labeled(scores, y, weight=None):
+def labeled(scores, y, weight=None, group=None):
     y = np.asarray(y)
     weight = np.ones(y.size) if weight is None else np.asarray(weight, dtype=float)
     rank = random_ranks(y == 1, np.random.RandomState(0))
-    return LabeledRows(np.asarray(scores, float), y == 1, weight, rank)
+    return LabeledRows(np.asarray(scores, float), Sample(y == 1, weight, group), rank)
 
 
 def auc_of(rows, coef):
@@ -79,7 +79,7 @@ def test_stacking_matches_logistic_regression_if_no_weight_is_negative():
 def test_copies_of_rows_do_not_change_the_weights():
     scores, y = random_scores(150, 4)
     group = np.repeat(np.arange(150), 4)
-    once, copied = labeled(scores, y), replace(labeled(scores[group], y[group]), group=group)
+    once, copied = labeled(scores, y), labeled(scores[group], y[group], group=group)
     for name, weights in candidates(once).items():
         # The tolerance of a search is in standard errors, which are also the same.
         np.testing.assert_allclose(candidates(copied)[name], weights, atol=1e-5)

@@ -13,23 +13,24 @@ from sklearn.linear_model import LogisticRegression
 import rocpath as rp
 from rocpath.evaluation.influence import auc_with_influence
 from rocpath.matrices import Columns, copied_rows, equal_rows
+from rocpath.model_selection.folds import joined_folds, stratified_folds
 from rocpath.ranking.auc_ascent import maximize_smoothed_auc, smoothed_auc
 from rocpath.ranking.convex_problem import ConvexProblem, clipping
-from rocpath.ranking.cross_validation import Folds, joined_folds, stratified_folds
+from rocpath.ranking.cross_validation import evaluate_models
 from rocpath.ranking.initial_models import InitialModel, common_scale, fit_initial_models
 from rocpath.ranking.labeled_rows import LabeledRows, random_ranks
+from rocpath.sample import Sample
 
 
-def labeled(X, y, weight=None, **more):
-    weight = np.ones(len(y)) if weight is None else weight
+def labeled(X, y, weight=None, group=None):
     y = np.asarray(y, bool)
-    return LabeledRows(X, y, weight, random_ranks(y, np.random.RandomState(0)), **more)
+    return LabeledRows(X, Sample(y, weight, group), random_ranks(y, np.random.RandomState(0)))
 
 
 def evaluated_scores(score, rows, fold):
     """Evaluate each column of scores as the held-out scores of a model."""
-    folds = Folds(replace(rows, X=score), fold, [])
-    return folds.evaluate([np.eye(score.shape[1])] * np.unique(fold).size)
+    rows = replace(rows, X=score, fold=fold)
+    return evaluate_models(rows, [np.eye(score.shape[1])] * np.unique(fold).size)
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
@@ -291,8 +292,10 @@ def test_folds_of_one_class_are_joined():
     y = np.array([1, 1, 0, 1, 0, 0, 0, 0])
     fold = np.array([0, 0, 1, 2, 2, 3, 3, 3])
     rows = labeled(np.zeros((8, 1)), y)
-    np.testing.assert_array_equal(joined_folds(fold, rows), [0, 0, 0, 1, 1, 1, 1, 1])
-    joined = joined_folds(y, rows)
+    np.testing.assert_array_equal(
+        joined_folds(fold, rows.is_positive, rows.rank), [0, 0, 0, 1, 1, 1, 1, 1]
+    )
+    joined = joined_folds(y, rows.is_positive, rows.rank)
     for k in (0, 1):
         assert set(y[joined == k]) == {0, 1}
 

@@ -1,5 +1,7 @@
 """Rankings and blends that maximize partial AUC."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import norm
@@ -8,8 +10,9 @@ from sklearn.metrics import roc_auc_score
 import rocpath as rp
 from rocpath.ranking.auc_ascent import Ascent, smoothed_auc
 from rocpath.ranking.blend import best_weights
-from rocpath.ranking.cross_validation import Folds
+from rocpath.ranking.cross_validation import evaluate_models
 from rocpath.ranking.labeled_rows import LabeledRows, random_ranks
+from rocpath.sample import Sample
 
 
 def two_columns(seed, n=1500):
@@ -27,7 +30,7 @@ def two_columns(seed, n=1500):
 
 def labeled(X, y, max_fpr=None):
     rank = random_ranks(y, np.random.RandomState(0))
-    return LabeledRows(X, y, np.ones(y.size), rank, max_fpr)
+    return LabeledRows(X, Sample(y), rank, max_fpr)
 
 
 def auc_of(rows, coef):
@@ -54,7 +57,7 @@ def test_smoothed_partial_auc_equals_its_definition():
 def test_cross_validation_uses_partial_auc():
     X, y = two_columns(0, 400)
     fold = np.arange(400) % 2
-    evaluated = Folds(labeled(X, y, 0.05), fold, []).evaluate([np.eye(2)] * 2)
+    evaluated = evaluate_models(replace(labeled(X, y, 0.05), fold=fold), [np.eye(2)] * 2)
     for k in (0, 1):
         of_folds = [area(y[fold == one], X[fold == one, k]) for one in (0, 1)]
         assert evaluated.auc[k] == pytest.approx(np.mean(of_folds))

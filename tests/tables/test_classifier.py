@@ -163,7 +163,7 @@ def test_rows_without_a_label_are_skipped_with_a_count():
     frame, y, customer = customers()
     y = y.mask(np.arange(300) % 10 == 0)
     model = rp.TableClassifier(random_state=0).fit(frame, y, groups=customer)
-    assert model.fit_.label.is_positive.size == 270
+    assert model.fit_.label.n_positive + model.fit_.label.n_negative == 270
     assert model.warnings_[0].message == ("30 of 300 rows have no label and are skipped")
 
 
@@ -260,7 +260,7 @@ def test_progress_is_called_before_every_step_and_sees_the_columns():
     def progress(step, n_steps, text):
         steps.append((step, n_steps, text, len(model.columns_)))
 
-    model.set_params(progress=progress).fit(frame, y)
+    model.fit(frame, y, progress=progress)
     assert [one[0] for one in steps] == list(range(7))
     assert steps[0] == (0, 7, "logistic regression, fold 1 of 5", 4)
     assert steps[-1][2] == "summarizing the results"
@@ -296,7 +296,10 @@ def test_a_guaranteed_threshold_is_saved_and_noted():
     )
     held_out = model.fit_.held_out
     point = rp.choose_threshold(
-        held_out.is_positive, held_out.score["logistic regression"], max_fpr=0.2, confidence=0.95
+        held_out.sample.is_positive,
+        held_out.score["logistic regression"],
+        max_fpr=0.2,
+        confidence=0.95,
     )
     assert model.model_.threshold == point.threshold
     score = model.decision_function(frame)
@@ -321,7 +324,7 @@ def test_guarantees_by_group_are_for_new_groups():
     held_out = model.fit_.held_out
     score = held_out.score["logistic regression"]
     point = rp.choose_threshold(
-        held_out.is_positive, score, max_fpr=0.2, confidence=0.95, groups=customer
+        held_out.sample.is_positive, score, max_fpr=0.2, confidence=0.95, groups=customer
     )
     assert model.model_.threshold == point.threshold
     assert "guaranteed for new groups with 95% confidence" in model.fit_.threshold_note
@@ -341,7 +344,7 @@ def test_a_fast_fit_is_evaluated_by_its_inner_folds():
     assert metrics["max_fpr"] == 0.2
     assert set(metrics["methods"]) == {"logistic regression"}
     numbers, held_out = metrics["methods"]["logistic regression"], model.fit_.held_out
-    y, score = held_out.is_positive, held_out.score["logistic regression"]
+    y, score = held_out.sample.is_positive, held_out.score["logistic regression"]
     areas = [roc_auc_score(y[held_out.fold == k], score[held_out.fold == k]) for k in range(3)]
     assert numbers["auc"] == pytest.approx(np.mean(areas))
     assert numbers["pooled_auc"] == pytest.approx(roc_auc_score(y, score))

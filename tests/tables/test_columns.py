@@ -12,7 +12,7 @@ from rocpath.cli import main
 from rocpath.cli.early_checks import parsed_types
 from rocpath.files.tables import read_table
 from rocpath.tables.columns import feature_columns
-from rocpath.tables.labels import binary_label
+from rocpath.tables.labels import two_classes
 from rocpath.tables.text_formats import read_format
 from tests.cli.command_tables import fails, labeled_table, read, write
 
@@ -262,7 +262,7 @@ def test_surrounding_spaces_are_ignored(tmp_path, capsys):
     labels = ["yes", "yes ", "no"] * 33 + ["no"]
     rows = [f"{word},{label}" for word, label in zip(words, labels, strict=True)]
     name = write(tmp_path / "t.csv", "\n".join(["color,y", *rows]))
-    assert binary_label(read_table(name)["y"], "yes").n_negative == 34
+    assert two_classes(read_table(name)["y"], "yes")[0].n_negative == 34
     features, _ = feature_columns(read_table(name), ["y"], {})
     color = features.of(read_table(name))["color"]
     assert color.drop_nulls().unique().sort().to_list() == ["blue", "red"]

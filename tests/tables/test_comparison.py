@@ -5,21 +5,21 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 import rocpath as rp
+from rocpath.sample import Sample
 from rocpath.tables.comparison import CrossValidatedScores, compare_models
-from rocpath.tables.folds import RowDesign
 
 
-def scored(n_rows=60, n_models=2, design=RowDesign(), seed=0):  # noqa: B008
+def scored(n_rows=60, n_models=2, seed=0, **dependence):
     rng = np.random.default_rng(seed)
     y = np.arange(n_rows) % 3 == 0
     score = {f"m{k}": y + rng.normal(size=n_rows) for k in range(n_models)}
     rows = np.arange(n_rows)
-    return CrossValidatedScores(rows, rows // 5 % 2, score, y, design.with_units())
+    return CrossValidatedScores(rows, rows // 5 % 2, score, Sample(y, **dependence))
 
 
 def test_values_and_differences_are_means_over_the_folds():
     held_out = scored()
-    y, folds = held_out.is_positive, [held_out.fold == k for k in (0, 1)]
+    y, folds = held_out.sample.is_positive, [held_out.fold == k for k in (0, 1)]
     comparison = compare_models(held_out, candidates=["m0"])
     first, other = (held_out.score[name] for name in ("m0", "m1"))
     tests = [rp.compare_auc(y[rows], other[rows], first[rows]) for rows in folds]
@@ -39,8 +39,7 @@ def test_copies_count_as_one_row():
         np.arange(240),
         alone.fold[rows],
         {name: one[rows] for name, one in alone.score.items()},
-        alone.is_positive[rows],
-        RowDesign(copy=rows).with_units(),
+        Sample(alone.sample.is_positive[rows], copy=rows),
     )
     one = compare_models(alone, candidates=["m0"])
     many = compare_models(copied, candidates=["m0"])
@@ -53,12 +52,12 @@ def test_copies_count_as_one_row():
 
 def test_grouped_standard_errors_sum_influence_over_groups():
     group = np.arange(60) // 5
-    held_out = scored(design=RowDesign(group=group))
+    held_out = scored(group=group)
     comparison = compare_models(held_out, candidates=["m0"])
     assert comparison.sample_size == "20 positives, 12 groups"
     # By definition: a group's influence on the mean of the two folds' AUCs is the sum
     # over its rows of placement minus AUC, over the number of rows of the class.
-    y, score, total = held_out.is_positive, held_out.score["m0"], np.zeros(12)
+    y, score, total = held_out.sample.is_positive, held_out.score["m0"], np.zeros(12)
     for fold in (0, 1):
         rows = np.flatnonzero(held_out.fold == fold)
         positive, negative = rows[y[rows]], rows[~y[rows]]
@@ -75,14 +74,13 @@ def test_grouped_standard_errors_sum_influence_over_groups():
 
 def test_rows_of_weight_zero_are_ignored():
     half = np.arange(60) < 40
-    held_out = scored(design=RowDesign(sample_weight=half.astype(float)))
+    held_out = scored(weight=half.astype(float))
     rows = np.flatnonzero(half)
     fewer = CrossValidatedScores(
         rows,
         held_out.fold[rows],
         {name: one[rows] for name, one in held_out.score.items()},
-        held_out.is_positive[rows],
-        RowDesign(),
+        Sample(held_out.sample.is_positive[rows]),
     )
     weighted = compare_models(held_out, candidates=["m0"])
     alone = compare_models(fewer, candidates=["m0"])
@@ -105,7 +103,7 @@ def test_the_simplest_model_within_one_standard_error_is_selected():
 def test_partial_aucs_are_mean_true_positive_rates():
     comparison = compare_models(scored(), candidates=["m0"], max_fpr=0.5)
     held_out = scored()
-    y, score = held_out.is_positive, held_out.score["m0"]
+    y, score = held_out.sample.is_positive, held_out.score["m0"]
     areas = [
         rp.auc_interval(y[rows], score[rows], max_fpr=0.5).value / 0.5
         for rows in (held_out.fold == 0, held_out.fold == 1)
@@ -119,7 +117,7 @@ def test_the_variance_of_single_positives_is_that_between_folds():
     y = np.tile([True, False, False, False, False], 3)
     score = np.concatenate([[won + 0.5, 0, 1, 2, 3] for won in (3, 1, 2)])
     fold = np.repeat(np.arange(3), 5)
-    held_out = CrossValidatedScores(np.arange(15), fold, {"m": score}, y, RowDesign())
+    held_out = CrossValidatedScores(np.arange(15), fold, {"m": score}, Sample(y))
     only = compare_models(held_out, candidates=["m"])["m"]
     assert only.value == pytest.approx(0.75)
     # The positives contribute the sample variance of the AUCs, 1/16, over 3. Of the four
@@ -130,5 +128,5 @@ def test_the_variance_of_single_positives_is_that_between_folds():
 
 
 def test_sample_size_counts_distinct_rows():
-    held_out = scored(design=RowDesign(copy=np.arange(60) // 2))
+    held_out = scored(copy=np.arange(60) // 2)
     assert held_out.sample_size == "20 positives, 30 distinct rows"

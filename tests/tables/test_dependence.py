@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from rocpath.sample import Sample
 from rocpath.tables import dependence
 from rocpath.tables.columns import feature_columns
 from rocpath.tables.dependence import (
@@ -103,7 +104,7 @@ def test_drifting_dates_are_listed():
     day = np.arange(1000.0)
     frame = pl.DataFrame({"day": day, "other": rng.permutation(day)})
     y = rng.random(1000) < 0.2 + 0.3 * day / 1000
-    assert drifting_dates(frame, ["day", "other"], y) == ["day"]
+    assert drifting_dates(frame, ["day", "other"], Sample(y)) == ["day"]
 
 
 @pytest.mark.parametrize(

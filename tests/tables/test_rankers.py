@@ -14,14 +14,16 @@ from sklearn.preprocessing import StandardScaler
 
 from rocpath.cli import main
 from rocpath.ranking import convex_problem
+from rocpath.ranking.labeled_rows import LabeledRows
+from rocpath.sample import Sample
 from rocpath.tables import rankers
 from rocpath.tables.columns import TableFeatures
 from tests.cli.command_tables import fails, labeled_table, read
 
 
 def fitted_steps(method, X, y, **options):
-    task = rankers.RankerTask(X, y, random_state=0, **options)
-    return rankers.fit_ranker(method, task).steps
+    rows = LabeledRows(X, Sample(y), np.arange(y.size), **options)
+    return rankers.fit_ranker(method, rows, random_state=0).steps
 
 
 def noisy_rows(n_rows, n_columns, seed=0):
@@ -41,10 +43,10 @@ def test_logistic_regression_selects_the_penalty_of_a_grid_search(weight):
         scoring="roc_auc",
         cv=StratifiedKFold(3, shuffle=True, random_state=0),
     ).fit(X, y)
-    task = rankers.RankerTask(X, y, random_state=0)
+    rows = LabeledRows(X, Sample(y), np.arange(y.size))
     # Columns of unit variance are not scaled again.
     method = rankers.LOGISTIC if weight is None else rankers.BALANCED
-    steps, held_out = rankers.fit_ranker(method, task)
+    steps, held_out = rankers.fit_ranker(method, rows, random_state=0)
     found = steps[-1][1]
     # The log-odds of the inner folds predict the share of positives.
     assert (1 / (1 + np.exp(-held_out))).mean() == pytest.approx(y.mean(), abs=0.02)

@@ -239,9 +239,8 @@ def blend(
     rows = read_scores(table, label, positive, names, group)
     types, positive = dict.fromkeys(rows.score, "number"), rows.label.positive
     with progress_bar(quiet=to.quiet) as progress:
-        model = TableClassifier(
-            "scores", positive=positive, types=types, random_state=seed, progress=progress
-        ).fit(rows.rows, label, groups=group)
+        model = TableClassifier("scores", positive=positive, types=types, random_state=seed)
+        model.fit(rows.rows, label, groups=group, progress=progress)
     write_fit(model, rows.name, to)
 
 

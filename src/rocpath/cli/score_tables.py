@@ -11,14 +11,15 @@ from rocpath.cli.early_checks import shown_name
 from rocpath.cli.files import opened
 from rocpath.files.tables import read_table
 from rocpath.tables.columns import column, numbers_of
-from rocpath.tables.labels import BinaryLabel, binary_label
+from rocpath.tables.labels import LabelColumn, two_classes
 
 
 class ScoreTable(NamedTuple):
     """Labels, scores and groups of the same rows."""
 
     name: str
-    label: BinaryLabel
+    label: LabelColumn
+    is_positive: NDArray[np.bool_]
     score: dict[str, NDArray[np.float64]]
     groups: NDArray[np.generic] | None
     rows: pl.DataFrame  # only the columns of labels, scores and groups
@@ -26,7 +27,7 @@ class ScoreTable(NamedTuple):
     @property
     def classes(self) -> NDArray[np.str_]:
         """Label of each row, as text."""
-        return np.where(self.label.is_positive, self.label.positive, self.label.negative)
+        return np.where(self.is_positive, self.label.positive, self.label.negative)
 
 
 def read_scores(
@@ -44,5 +45,7 @@ def read_scores(
     columns = {name: column(rows, name, "score") for name in names}
     score = {k: numbers_of(one, may_miss=False).to_numpy() for k, one in columns.items()}
     groups = None if group is None else rows[group].to_numpy()
-    known = binary_label(column(rows, label, "label"), positive)
-    return ScoreTable(shown_name(table), known, score, groups, rows.select(*names, *others))
+    known, is_positive = two_classes(column(rows, label, "label"), positive)
+    return ScoreTable(
+        shown_name(table), known, is_positive, score, groups, rows.select(*names, *others)
+    )

@@ -32,7 +32,7 @@ def column_lines(
         raise ValueError("--label is required with --predictions and --direction.")
     known = read_scores(table, label, positive, [predictions, direction])
     # True is the positive class, whatever its label.
-    bp = ErrorBreakpoints.from_labels(known.label.is_positive, positive=True)
+    bp = ErrorBreakpoints.from_labels(known.is_positive, positive=True)
     return Lines.from_predictions(bp, known.score[predictions], known.score[direction])
 
 

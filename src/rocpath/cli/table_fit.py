@@ -15,6 +15,7 @@ from rocpath.cli.terminal import progress_bar, say
 from rocpath.files.tables import read_table
 from rocpath.tables.classifier import TableClassifier
 from rocpath.tables.evaluation import TableEvaluation
+from rocpath.tables.fit import Progress
 
 
 def fit_tables(
@@ -34,8 +35,8 @@ def fit_tables(
     text = [name for name, kind in (model.types or {}).items() if kind == "category"]
     rows = read_table(opened(table), text=text, encoding=encoding)
     columns = {"groups": roles.group, "time": roles.time, "sample_weight": roles.weight}
-    with _confirmed(model, rows, label, to, is_accepted=is_accepted):
-        model.fit(rows, label, **columns)
+    with _confirmed(model, rows, label, to, is_accepted=is_accepted) as step:
+        model.fit(rows, label, progress=step, **columns)
     try:
         evaluation = None if test is None else _evaluate_on(model, test, roles, encoding)
     except ValueError:
@@ -48,7 +49,7 @@ def fit_tables(
 @contextmanager
 def _confirmed(
     model: TableClassifier, rows: pl.DataFrame, label: str, to: Folder, *, is_accepted: bool
-) -> Iterator[None]:
+) -> Iterator[Progress]:
     """Set the positive label, and show notes and progress during the fit."""
     classes = chosen_positive(rows, label, model.positive, is_accepted=is_accepted)
     with progress_bar(quiet=to.quiet) as progress:
@@ -58,8 +59,8 @@ def _confirmed(
                 note_columns(classes, model.columns_, model.warnings_)
             progress(number, *of)
 
-        model.set_params(positive=classes.positive, progress=step)
-        yield
+        model.set_params(positive=classes.positive)
+        yield step
 
 
 def _evaluate_on(

@@ -10,7 +10,7 @@ from rocpath.files.columns import text_of
 from rocpath.tables.classifier import TableClassifier
 from rocpath.tables.columns import ColumnAudit, column
 from rocpath.tables.evaluation import TableEvaluation
-from rocpath.tables.labels import BinaryLabel, KnownLabels, binary_label
+from rocpath.tables.labels import LabelColumn, two_classes
 from rocpath.tables.preparation import TableWarning
 
 # Command-line options that address a warning of the library.
@@ -26,14 +26,14 @@ _REMEDIES_OF_EVALUATION = {"groups": "--group {!r}"}
 
 def chosen_positive(
     rows: pl.DataFrame, label: str, positive: str | None, *, is_accepted: bool
-) -> KnownLabels:
+) -> LabelColumn:
     """Return the classes; ask for confirmation if the default is the more frequent one.
 
     Usually the rarer class is of interest. A ranking for the other class is reversed,
     and has the same AUC.
     """
     series = column(rows, label, "label")
-    classes = binary_label(series.filter(text_of(series).is_not_null()), positive)
+    classes, is_positive = two_classes(series.filter(text_of(series).is_not_null()), positive)
     is_clear = (classes.negative.lower(), classes.positive.lower()) in _CLEAR_LABELS
     is_rarer = classes.n_positive <= classes.n_negative
     if positive is not None or is_accepted or is_rarer or is_clear:
@@ -52,11 +52,11 @@ def chosen_positive(
         )
     if answer:
         return classes
-    return BinaryLabel.of(label, classes.negative, classes.positive, ~classes.is_positive)
+    return LabelColumn.from_counts(label, classes.negative, classes.positive, ~is_positive)
 
 
 def note_columns(
-    label: KnownLabels, columns: Sequence[ColumnAudit], warnings: Sequence[TableWarning] = ()
+    label: LabelColumn, columns: Sequence[ColumnAudit], warnings: Sequence[TableWarning] = ()
 ) -> None:
     """Report decisions about labels and columns, and how to change them."""
     n_rows = label.n_positive + label.n_negative

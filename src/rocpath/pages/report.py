@@ -49,7 +49,7 @@ def fit_report_html(fit: TableFit, *, title: str, headline: str) -> str:
 def _facts(fit: TableFit) -> dict[str, str]:
     """Return the key figures of the fit, by name."""
     label, kinds = fit.label, [one.kind for one in fit.columns]
-    n_rows, n_dropped = label.is_positive.size, kinds.count("drop")
+    n_rows, n_dropped = label.n_positive + label.n_negative, kinds.count("drop")
     share = 100 * label.n_positive / n_rows
     facts = {
         "Rows": f"{n_rows:,}",
@@ -88,7 +88,7 @@ def _curves(fit: TableFit) -> list[dict[str, Any]]:
         return []
     held_out = fit.held_out
     labels = ErrorBreakpoints.from_labels(
-        held_out.is_positive, sample_weight=held_out.design.sample_weight
+        held_out.sample.is_positive, sample_weight=held_out.sample.weight
     )
     # The band belongs to the first curve.
     order = sorted(held_out.score, key=lambda name: name != fit.method)

@@ -13,7 +13,7 @@ from scipy import optimize, sparse
 
 from rocpath.matrices import sums_over_rows, weighted_sums
 from rocpath.ranking.convex_problem import Vector
-from rocpath.ranking.cross_validation import Folds
+from rocpath.ranking.cross_validation import evaluate_models
 from rocpath.ranking.labeled_rows import LabeledRows
 from rocpath.search.line_search import best_auc_step_along
 
@@ -92,21 +92,21 @@ def _between(initial: Vector, end: Vector, fraction: float, rows: LabeledRows) -
     return np.asarray(first + fraction * (last - first))
 
 
-def tried_stages(folds: Folds, ascent: Ascent, initial: Sequence[Vector]) -> Iterator[Stage]:
+def tried_stages(rows: LabeledRows, ascent: Ascent, initial: Sequence[Vector]) -> Iterator[Stage]:
     """Try both kinds of ascent on the folds, each until a step does not improve AUC.
 
     An ascent that does not help on a few rows or on two folds is abandoned.
     """
     best = 0.0
     for kind in get_args(AscentKind):
-        if kind == "coordinate" and not _gains_on_few_rows(folds, ascent, initial):
+        if kind == "coordinate" and not _gains_on_few_rows(rows, ascent, initial):
             continue
-        ends, n_folds = list(initial), len(folds.train)
+        ends, n_folds = list(initial), len(rows.training)
         for number in range(len(ascent.widths) if kind == "smoothed" else ascent.n_rounds):
             for begin, end in ((0, 2), (2, n_folds)):
                 for k in range(begin, min(end, n_folds)):
-                    ends[k] = ascent.step(kind, number, folds.train[k], ends[k])
-                tried = _evaluated(folds, kind, number + 1, initial, ends[:end])
+                    ends[k] = ascent.step(kind, number, rows.training[k], ends[k])
+                tried = _evaluated(rows, kind, number + 1, initial, ends[:end])
                 # A smaller gain on two folds is rarely significant on all folds.
                 is_promising = max(stage.gain - 0.5 * stage.error for stage in tried) > 0
                 if not is_promising:
@@ -118,26 +118,30 @@ def tried_stages(folds: Folds, ascent: Ascent, initial: Sequence[Vector]) -> Ite
             best = gain
 
 
-def _gains_on_few_rows(folds: Folds, ascent: Ascent, initial: Sequence[Vector]) -> bool:
+def _gains_on_few_rows(rows: LabeledRows, ascent: Ascent, initial: Sequence[Vector]) -> bool:
     """Return whether coordinate ascent on a few rows gains more than one standard error."""
     if ascent.n_rounds == 0:
         return False
-    rows = folds.train[0].subsampled(_SCREENING_ROWS)
+    few = rows.training[0].subsampled(_SCREENING_ROWS)
     columns = ascent.rng.permutation(initial[0].size)[:_SCREENING_COLUMNS]
-    end = coordinate_pass(rows, initial[0], columns)
-    gain, error = folds.evaluate([[initial[0], end]]).gain(over=0)
+    end = coordinate_pass(few, initial[0], columns)
+    gain, error = evaluate_models(rows, [[initial[0], end]]).gain(over=0)
     return bool(gain[1] > error[1])
 
 
 def _evaluated(
-    folds: Folds, kind: AscentKind, n_steps: int, initial: Sequence[Vector], ends: Sequence[Vector]
+    rows: LabeledRows,
+    kind: AscentKind,
+    n_steps: int,
+    initial: Sequence[Vector],
+    ends: Sequence[Vector],
 ) -> list[Stage]:
     """Evaluate the stages of an ascent on the folds on which it has been run."""
     coefs = [
         [first, *(_between(first, last, fraction, train) for fraction in _FRACTIONS)]
-        for first, last, train in zip(initial, ends, folds.train, strict=False)
+        for first, last, train in zip(initial, ends, rows.training, strict=False)
     ]
-    gain, error = folds.evaluate(coefs).gain(over=0)
+    gain, error = evaluate_models(rows, coefs).gain(over=0)
     return [
         Stage(kind, n_steps, fraction, [of_fold[k] for of_fold in coefs], gain[k], error[k])
         for k, fraction in enumerate(_FRACTIONS, start=1)
@@ -183,9 +187,9 @@ def coordinate_pass(
 
 def maximize_smoothed_auc(rows: LabeledRows, width: float, initial: Vector) -> Vector:
     """Maximize smoothed AUC; ``width`` is in standard deviations of the predictions."""
-    share = 2.0 * rows.balanced_weight
+    share = 2.0 * rows.sample.balanced_weight
     # Sparse columns are not centered, and the grid is centered at zero.
-    center = sums_over_rows(rows.X, rows.balanced_weight)
+    center = sums_over_rows(rows.X, rows.sample.balanced_weight)
 
     def objective(coef: Vector) -> tuple[float, Vector]:
         predictions = weighted_sums(rows.X, coef) - center @ coef

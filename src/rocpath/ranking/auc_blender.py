@@ -11,17 +11,12 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
+from rocpath.model_selection.folds import class_splits
 from rocpath.ranking.blend import fit_blend
 from rocpath.ranking.labeled_rows import LabeledRows, random_ranks
-from rocpath.ranking.members import (
-    check_finite,
-    copied_frame_rows,
-    portfolio,
-    scored_members,
-    split_folds,
-)
+from rocpath.ranking.members import check_finite, copied_frame_rows, portfolio, scored_members
 from rocpath.ranking.scores import LogOddsClassifier, class_labels, class_scores
-from rocpath.sample import check_several_classes, check_two_classes, row_groups, row_weights
+from rocpath.sample import Sample, check_several_classes, check_two_classes, row_groups, row_weights
 from rocpath.validation import check_masked, describe, one_of, region_border
 
 # A perfect model is not suspicious if all others have at least this AUC.
@@ -150,7 +145,7 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, _BaseComposition):  # ty
         label, weight = self._set_classes(X, y, sample_weight)
         rng = check_random_state(self.random_state)
         group, copies = (row_groups(groups, len(label)), copied_frame_rows(X))
-        folds, fold = split_folds(self.cv, label, group, copies, rng)
+        folds, fold = class_splits(self.cv, label, group, copies, rng)
         models = self.estimators or portfolio(X, random_state=rng.randint(2**31 - 1))
         known_weight = None if sample_weight is None else weight
         options: Any = {"folds": None if isinstance(self.cv, str) else folds, "n_jobs": self.n_jobs}
@@ -203,7 +198,7 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, _BaseComposition):  # ty
         rng = check_random_state(self.random_state)
         # Rows with equal scores are not treated as copies.
         group, alone = (row_groups(groups, len(label)), np.arange(len(label)))
-        _, fold = split_folds(self.cv, label, group, alone, rng)
+        _, fold = class_splits(self.cv, label, group, alone, rng)
         group = alone if group is None else group
         return self._blend(self._member_scores(S), label, weight, group, fold, rng)
 
@@ -298,8 +293,8 @@ class AUCBlender(LogOddsClassifier, MetaEstimatorMixin, _BaseComposition):  # ty
         for k, positive in enumerate(ranked):
             is_positive = label[is_counted] == positive
             rank, border = random_ranks(is_positive, rng), region_border(self.max_fpr)
-            columns = scores[:, k], is_positive, weight[is_counted], rank
-            rows = LabeledRows(*columns, border, group[is_counted])
+            sample = Sample(is_positive, weight[is_counted], group[is_counted])
+            rows = LabeledRows(scores[:, k], sample, rank, border)
             blend = fit_blend(rows, fold[is_counted])
             self._blends.append(blend)
             member_auc = blend.history.member_auc

@@ -15,7 +15,7 @@ from rocpath.ranking.auc_ascent import Ascent
 from rocpath.ranking.fit import Candidate, search_ranking
 from rocpath.ranking.labeled_rows import LabeledRows, random_ranks
 from rocpath.ranking.scores import LogOddsClassifier
-from rocpath.sample import check_several_classes, row_groups, row_weights
+from rocpath.sample import Sample, check_several_classes, row_groups, row_weights
 from rocpath.validation import check_masked, finite_vector, region_border, whole_number
 
 _MAX_ENTRY = 1e307  # differences between larger entries might overflow
@@ -189,7 +189,7 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
             is_class = np.arange(classes.size) == positive
             is_positive = is_class[index]
             rank = random_ranks(is_positive, rng)
-            rows = LabeledRows(X, is_positive, weight, rank, max_fpr, group)
+            rows = LabeledRows(X, Sample(is_positive, weight, group), rank, max_fpr)
             yield is_class, rows, search_ranking(rows, ascent, n_folds)
 
     def _set_rankings(self, rankings: Sequence[tuple[LinearModel, Candidate]]) -> None:

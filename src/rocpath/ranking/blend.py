@@ -16,7 +16,7 @@ from scipy.special import logit
 from rocpath.matrices import Columns, LinearModel
 from rocpath.ranking.auc_ascent import coordinate_pass
 from rocpath.ranking.convex_problem import ConvexProblem, quasi_newton
-from rocpath.ranking.cross_validation import Folds, log_odds
+from rocpath.ranking.cross_validation import evaluate_models, held_out_scores, log_odds
 from rocpath.ranking.labeled_rows import LabeledRows
 from rocpath.search.roc import auc
 
@@ -183,16 +183,16 @@ def fit_blend(rows: LabeledRows, fold: NDArray[np.intp]) -> Blend:
     scale = Scale.from_scores(few.X, few.sample_weight)
     few = replace(few, X=scale.transform(few.X))
     # Ranks are those within a class, so this selects the rows of the subsample.
-    folds = Folds.from_rows(few, fold[rows.rank < _ROWS_TO_ASCEND])
-    found = [candidates(train) for train in folds.train]
+    few = few.in_folds(fold[rows.rank < _ROWS_TO_ASCEND])
+    found = [candidates(train) for train in few.training]
     of_folds = [np.array(list(one.values())) for one in found]
-    evaluated = folds.evaluate([list(of_fold) for of_fold in of_folds])
+    evaluated = evaluate_models(few, [list(of_fold) for of_fold in of_folds])
     share = evaluated.shares(_ERRORS_BEHIND, _MIN_SHARE)
     many = rows.subsampled(_ROWS_TO_STACK)
     many = replace(many, X=scale.transform(many.X))
     # Candidates are averaged, because noise would decide between nearly equal ones.
     weights = share @ np.array(list(candidates(many).values()))
-    held_out = folds.held_out([share @ of_fold for of_fold in of_folds])
+    held_out = held_out_scores(few, [share @ of_fold for of_fold in of_folds])
     totals = np.bincount(rows.is_positive, rows.sample_weight)
     model = log_odds(held_out, many.standardized(weights), *totals)
     member_auc = np.array([auc(rows.breakpoints, score) for score in rows.X.T])

@@ -15,9 +15,10 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from rocpath.matrices import Columns, LinearModel, copied_rows, equal_rows
+from rocpath.model_selection.folds import stratified_folds
 from rocpath.ranking.auc_ascent import Ascent, Stage, ascend, tried_stages
 from rocpath.ranking.convex_problem import MAX_COLUMNS_FOR_NEWTON, Vector, clipping
-from rocpath.ranking.cross_validation import Folds, log_odds, stratified_folds
+from rocpath.ranking.cross_validation import evaluate_models, held_out_scores, log_odds
 from rocpath.ranking.initial_models import (
     DEFAULT_INITIAL_MODEL,
     InitialModel,
@@ -157,13 +158,14 @@ def search_ranking(all_rows: LabeledRows, ascent: Ascent, n_folds: int) -> Candi
         columns = Columns.from_matrix(sample.X, sample.sample_weight)
         scale = common_scale(sample.X, columns)
         rows = sample.scaled(columns)
-        distinct = equal_rows(rows.X) if rows.group is None else rows.group
-        if replace(rows, group=distinct).n_minority < _FEWEST_OF_A_CLASS:
+        given = rows.sample
+        distinct = given if given.unit is not None else replace(given, copy=equal_rows(rows.X))
+        if distinct.n_minority < _FEWEST_OF_A_CLASS:
             return Candidate(rows, columns, scale, *_fit_default(rows))
-        if rows.group is None:
-            rows = replace(rows, group=copied_rows(distinct))
+        if given.unit is None and distinct.copy is not None:
+            rows = replace(rows, sample=replace(given, copy=copied_rows(distinct.copy)))
         # A smoothed ascent may overfit if a class has few rows per column.
-        if rows.n_minority < _FEWEST_FOR_A_COLUMN * rows.X.shape[1]:
+        if rows.sample.n_minority < _FEWEST_FOR_A_COLUMN * rows.X.shape[1]:
             ascent = ascent._replace(widths=())
         return Candidate(rows, columns, scale, *_fit_scaled(rows, scale, ascent, n_folds))
 
@@ -177,21 +179,20 @@ def _blas_threads(rows: LabeledRows) -> threadpool_limits:
 def _fit_scaled(rows: LabeledRows, scale: Vector, ascent: Ascent, n_folds: int) -> _Fit:
     """Fit and average initial models, and run the ascent that cross-validation selects."""
     few = rows.subsampled(_MOST_TO_TRY)
-    n_folds = min(n_folds, few.n_minority)
-    fold = stratified_folds(few.is_positive, few.clusters, few.rank, n_folds)
-    folds = Folds.from_rows(few, fold)
+    n_folds = min(n_folds, few.sample.n_minority)
+    few = few.in_folds(stratified_folds(few.is_positive, few.clusters, few.rank, n_folds))
     clip_bound = clipping(few.X)
     models = initial_models(rows.X.shape[1], has_common_scale=bool((scale != 1.0).any()))
     fitted = [
         fit_initial_models(train, models, clip_bound, scale, is_precise=False)
-        for train in folds.train
+        for train in few.training
     ]
-    evaluated = folds.evaluate(fitted)
+    evaluated = evaluate_models(few, fitted)
     share = evaluated.shares(_ERRORS_BEHIND, _MIN_SHARE)
     averages = [
-        average(coefs, share, train) for coefs, train in zip(fitted, folds.train, strict=True)
+        average(coefs, share, train) for coefs, train in zip(fitted, few.training, strict=True)
     ]
-    tried = [Stage(coefs=averages), *tried_stages(folds, ascent, averages)]
+    tried = [Stage(coefs=averages), *tried_stages(few, ascent, averages)]
     # The average has gain 0 and error 0, so a stage must gain more than its standard error.
     chosen = max(range(len(tried)), key=lambda k: tried[k].gain - tried[k].error)
     # Models with a share of zero need not be fitted to all rows.
@@ -199,10 +200,10 @@ def _fit_scaled(rows: LabeledRows, scale: Vector, ascent: Ascent, n_folds: int) 
     coefs = fit_initial_models(rows, used, clip_bound, scale)
     initial_coef = average(coefs, share[share > 0], rows)
     coef = ascend(ascent, tried[chosen], rows, initial_coef)
-    stage_auc = folds.evaluate([[one] for one in averages]).auc + [one.gain for one in tried]
+    stage_auc = evaluate_models(few, [[one] for one in averages]).auc + [one.gain for one in tried]
     errors = np.array([one.error for one in tried])
     history = History(models, evaluated.auc, share, stage_auc, errors, chosen)
-    return initial_coef, coef, folds.held_out(tried[chosen].coefs), history
+    return initial_coef, coef, held_out_scores(few, tried[chosen].coefs), history
 
 
 def _fit_default(rows: LabeledRows) -> _Fit:

@@ -114,7 +114,7 @@ def fit_initial_models(
         # Dense columns are already centered; sparse ones are centered in every product.
         columns = Columns.as_given(scaled.shape[1])
         if sparse.issparse(scaled):
-            columns = replace(columns, center=sums_over_rows(scaled, rows.balanced_weight))
+            columns = replace(columns, center=sums_over_rows(scaled, rows.sample.balanced_weight))
         bound = clip_bound[used] / scale
         found = solve_models(
             replace(rows, X=scaled), columns, of_scale, bound, is_precise=is_precise
@@ -143,7 +143,7 @@ def solve_models(
     plain_weight = rows.sample_weight / rows.sample_weight.sum()
     for kind, of_kind in itertools.groupby(models, key=lambda model: model[:3]):
         loss, is_balanced, is_clipped = kind
-        weight = rows.balanced_weight if is_balanced else plain_weight
+        weight = rows.sample.balanced_weight if is_balanced else plain_weight
         bound = clip_bound if is_clipped else np.inf
         problem = ConvexProblem(rows.X, columns, bound, rows.sign, weight, loss)
         l2s, start = [one.l2 for one in of_kind], None if near is None else np.append(near, 0.0)

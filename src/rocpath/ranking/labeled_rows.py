@@ -1,8 +1,8 @@
-"""Rows with binary labels and weights, to which rankings are fitted."""
+"""Rows of a sample with their features, to which rankings are fitted."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,8 +10,12 @@ from scipy import sparse
 
 from rocpath.evaluation.influence import auc_with_influence
 from rocpath.matrices import Columns, LinearModel, Matrix, weighted_sums
+from rocpath.model_selection.folds import joined_folds
 from rocpath.ranking.convex_problem import MAX_COLUMNS_FOR_NEWTON, Vector
+from rocpath.sample import Sample
 from rocpath.search.breakpoints import ErrorBreakpoints
+
+_MANY_ENTRIES = 10**7  # with more entries, only two folds are fitted, to limit the time
 
 
 def random_ranks(is_positive: NDArray[np.bool_], rng: np.random.RandomState) -> NDArray[np.intp]:
@@ -27,28 +31,38 @@ def random_ranks(is_positive: NDArray[np.bool_], rng: np.random.RandomState) -> 
 
 @dataclass(frozen=True, eq=False)
 class LabeledRows:
-    """Features, labels, weights, and a random rank of each row within its class.
+    """Features of a sample, and a random rank of each row within its class.
 
-    AUC is the partial AUC up to ``max_fpr`` if that is given. Rows of the same group
-    are dependent; by default all rows are independent.
+    AUC is the partial AUC up to ``max_fpr`` if that is given; ``fold`` is the fold in
+    which a row is held out.
     """
 
     X: Matrix
-    is_positive: NDArray[np.bool_]
-    sample_weight: Vector
+    sample: Sample
     rank: NDArray[np.intp]
     max_fpr: float | None = None
-    group: NDArray[np.intp] | None = None
+    fold: NDArray[np.intp] | None = None
 
     def __len__(self) -> int:
         """Return the number of rows."""
-        return self.is_positive.size
+        return len(self.sample)
+
+    @property
+    def is_positive(self) -> NDArray[np.bool_]:
+        """Label of each row."""
+        return self.sample.is_positive
+
+    @cached_property
+    def sample_weight(self) -> Vector:
+        """Weight of each row, 1 without weights."""
+        return self.sample.weights
 
     def take(self, chosen: NDArray[np.bool_ | np.intp]) -> Self:
         """Select rows."""
-        names = ("X", "is_positive", "sample_weight", "rank")
-        taken = {name: getattr(self, name)[chosen] for name in names}
-        return replace(self, **taken, group=None if self.group is None else self.group[chosen])
+        taken: dict[str, Any] = {"X": self.X[chosen], "rank": self.rank[chosen]}
+        if self.fold is not None:
+            taken["fold"] = self.fold[chosen]
+        return replace(self, sample=self.sample.take(chosen), **taken)
 
     def subsampled(self, max_rows: int) -> Self:
         """Keep at most ``max_rows`` rows of each class, and preserve its total weight."""
@@ -63,8 +77,8 @@ class LabeledRows:
             return self
         kept = self.take(is_kept)
         # Without this factor, subsampling would change the class frequencies.
-        factor = self._class_weight[is_kept] / kept._class_weight
-        return replace(kept, sample_weight=kept.sample_weight * factor)
+        factor = self.sample.class_weight[is_kept] / kept.sample.class_weight
+        return replace(kept, sample=kept.sample.reweighted(kept.sample_weight * factor))
 
     def scaled(self, columns: Columns) -> Self:
         """Return the rows with scaled columns, sparse if there are many columns."""
@@ -72,40 +86,38 @@ class LabeledRows:
             return replace(self, X=columns.scaled_sparse(self.X))
         return replace(self, X=columns.scaled(self.X))
 
-    @property
-    def clusters(self) -> NDArray[np.intp]:
-        """Group of each row; without groups, each row is its own group."""
-        return np.arange(len(self)) if self.group is None else self.group
+    def in_folds(self, fold: NDArray[np.intp]) -> Self:
+        """Assign rows to folds, which are joined until each has rows of both classes."""
+        return replace(self, fold=joined_folds(fold, self.is_positive, self.rank))
+
+    def is_held_out(self, fold: int) -> NDArray[np.bool_]:
+        """Return which rows are held out in a fold."""
+        return np.asarray(self.fold == fold)
+
+    @cached_property
+    def training(self) -> list[Self]:
+        """Training rows of each fold, or of two folds of a large table."""
+        if self.fold is None:
+            return []
+        n_fitted = 2 if self.X.size > _MANY_ENTRIES else int(self.fold.max()) + 1
+        return [self.take(~self.is_held_out(k)) for k in range(n_fitted)]
 
     @property
-    def n_minority(self) -> int:
-        """Number of groups, or of independent rows, in the class that has fewer."""
-        sides = (self.is_positive, ~self.is_positive)
-        return min(np.unique(self.clusters[side]).size for side in sides)
+    def clusters(self) -> NDArray[np.intp]:
+        """Independent unit of each row; by default, each row is one."""
+        return self.sample.units
 
     @cached_property
     def breakpoints(self) -> ErrorBreakpoints:
         """Error functions of the rows."""
         # A smaller weight would be lost to rounding in the sum of its class.
-        weight = np.maximum(self.sample_weight, 1e-12 * self._class_weight)
+        weight = np.maximum(self.sample_weight, 1e-12 * self.sample.class_weight)
         return ErrorBreakpoints.from_labels(self.is_positive, sample_weight=weight, positive=True)
 
     @property
     def sign(self) -> Vector:
         """Labels, 1 or -1."""
         return np.where(self.is_positive, 1.0, -1.0)
-
-    @cached_property
-    def balanced_weight(self) -> Vector:
-        """Weights that sum to one half in each class."""
-        return np.asarray(self.sample_weight / (2.0 * self._class_weight))
-
-    @cached_property
-    def _class_weight(self) -> Vector:
-        """Total weight of the class of each row."""
-        positive = self.sample_weight[self.is_positive].sum()
-        negative = self.sample_weight[~self.is_positive].sum()
-        return np.asarray(np.where(self.is_positive, positive, negative))
 
     def predictions(self, model: LinearModel) -> Vector:
         """Return the predictions of all rows."""
@@ -114,7 +126,7 @@ class LabeledRows:
     def standardized(self, coef: Vector) -> LinearModel:
         """Scale predictions to mean 0 and variance 1, with class-balanced weights."""
         prediction = weighted_sums(self.X, coef)
-        weight = self.balanced_weight
+        weight = self.sample.balanced_weight
         # A few outliers must not determine the scale of all other rows.
         low, high = np.quantile(prediction, [0.1, 0.9])
         width = 5.0 * (high - low) or np.inf
@@ -126,13 +138,13 @@ class LabeledRows:
         return LinearModel(coef / spread, -mean / spread)
 
     def auc_with_influence(self, score: Vector) -> tuple[float, Vector]:
-        """Return the AUC of scores, and the influence of each cluster on it."""
-        area, influence = auc_with_influence(
+        """Return the AUC of scores, and the influence of each row on it."""
+        return auc_with_influence(
             score, self.is_positive, self.sample_weight, max_fpr=self.max_fpr or 1.0
         )
-        return area, np.asarray(np.bincount(self.clusters, influence), dtype=np.float64)
 
     def auc_with_error(self, score: Vector) -> tuple[float, float]:
         """Return the AUC of scores and its standard error."""
-        area, influence = self.auc_with_influence(score)
+        area, by_row = self.auc_with_influence(score)
+        influence = np.bincount(self.clusters, by_row)
         return area, float(np.sqrt(influence @ influence))

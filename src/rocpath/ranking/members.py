@@ -1,6 +1,5 @@
 """Members of a blend: their cross-validated scores, and the default models."""
 
-import numbers
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
@@ -12,19 +11,17 @@ from sklearn.base import clone
 from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import PredefinedSplit, check_cv, cross_val_predict
+from sklearn.model_selection import cross_val_predict
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import SplineTransformer, StandardScaler
 from sklearn.svm import SVC
 from sklearn.utils.validation import has_fit_parameter
 
 from rocpath.matrices import copied_rows, equal_rows
+from rocpath.model_selection.folds import Fold
 from rocpath.ranking.auc_classifier import AUCClassifier
-from rocpath.ranking.cross_validation import stratified_folds
 from rocpath.ranking.scores import class_scores, score_columns, score_method
-from rocpath.validation import whole_number
 
-Splits: TypeAlias = Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]]
 Scored: TypeAlias = tuple[Any, NDArray[np.float64]]
 Excluded: TypeAlias = tuple[str, Exception]
 
@@ -69,7 +66,7 @@ def scored_members(
     y: NDArray[Any],
     sample_weight: NDArray[np.float64] | None,
     *,
-    folds: Splits | None,
+    folds: Sequence[Fold] | None,
     n_jobs: int | None,
 ) -> tuple[dict[str, Scored], dict[str, Excluded]]:
     """Cross-validate the scores of every model, and fit it to all rows.
@@ -136,48 +133,6 @@ def check_finite(name: str, score: NDArray[np.float64]) -> None:
         raise ValueError(
             f"scores must be finite, got {value} from model {name!r} for row {rows[0]}."
         )
-
-
-def split_folds(
-    cv: Any,
-    y: NDArray[Any],
-    groups: NDArray[np.intp] | None,
-    copies: NDArray[np.intp],
-    rng: np.random.RandomState,
-) -> tuple[Splits, NDArray[np.intp]]:
-    """Split rows into folds, and return the splits and the test fold of each row.
-
-    Raises an error if a row is not in exactly one test fold, or if a training set lacks
-    a class.
-    """
-    # For prefit models, only the weights of the blend are cross-validated.
-    cv = 5 if isinstance(cv, str) else cv
-    if isinstance(cv, numbers.Integral):
-        # Every fold needs rows of every class to be evaluated.
-        rarest = int(np.unique(y, return_counts=True)[1].min())
-        n_folds = min(whole_number("cv", cv, least=2), rarest)
-        together, groups = copies if groups is None else groups, None
-        cv = PredefinedSplit(stratified_folds(y, together, rng.permutation(y.size), n_folds))
-    folds = list(check_cv(cv, y, classifier=True).split(np.zeros(len(y)), y, groups))
-    # A row in two test folds would count twice; a row in none would have no score.
-    n_times = np.bincount(np.concatenate([test for _, test in folds]), minlength=len(y))
-    if (n_times != 1).any():
-        row = int((n_times != 1).argmax())
-        raise ValueError(
-            "cv must have every row in exactly one test fold, got row "
-            f"{row} in {n_times[row]} test folds."
-        )
-    fold = np.empty(len(y), dtype=np.intp)
-    for number, (train, test) in enumerate(folds):
-        fold[test] = number
-        missing = np.setdiff1d(y, y[train])
-        if missing.size:
-            raise ValueError(
-                "cv must have rows of every class in every training set, got none of "
-                f"class {missing.tolist()[0]!r} in the training set of fold {number}. Every "
-                "class needs rows in at least two folds, and folds keep groups together."
-            )
-    return folds, fold
 
 
 def copied_frame_rows(X: Any) -> NDArray[np.intp]:

@@ -6,14 +6,7 @@ import numpy as np
 import sklearn
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
-from sklearn.model_selection import (
-    FixedThresholdClassifier,
-    GroupShuffleSplit,
-    StratifiedGroupKFold,
-    StratifiedShuffleSplit,
-    check_cv,
-    cross_val_predict,
-)
+from sklearn.model_selection import FixedThresholdClassifier, check_cv, cross_val_predict
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import _check_method_params, check_is_fitted, indexable
@@ -21,6 +14,7 @@ from sklearn.utils.validation import _check_method_params, check_is_fitted, inde
 from rocpath.evaluation.operating_points import OperatingPoint
 from rocpath.evaluation.thresholds import check_targets, checked_sample, choose_threshold
 from rocpath.matrices import Matrix
+from rocpath.model_selection.folds import calibration_splitter, group_splitter
 from rocpath.ranking.scores import (
     MARGIN_FIRST,
     class_labels,
@@ -199,11 +193,8 @@ class ThresholdClassifier(FixedThresholdClassifier):  # type: ignore[misc]
         router = super().get_metadata_routing()
         if not isinstance(self.cv, str):
             to_split = MethodMapping().add(caller="fit", callee="split")
-            router.add(splitter=check_cv(self._grouped_cv()), method_mapping=to_split)
+            router.add(splitter=check_cv(group_splitter(self.cv)), method_mapping=to_split)
         return router
-
-    def _grouped_cv(self) -> Any:
-        return StratifiedGroupKFold(self.cv) if isinstance(self.cv, int) else self.cv
 
     def __sklearn_tags__(self) -> Any:
         """Return tags with the input types that the classifier accepts."""
@@ -233,8 +224,9 @@ class ThresholdClassifier(FixedThresholdClassifier):  # type: ignore[misc]
             # The error rates of the models of the folds differ from those of the final
             # model, so cross-validated scores cannot guarantee them
             # (benchmarks/coverage/guarantees.py).
-            kind = StratifiedShuffleSplit if groups is None else GroupShuffleSplit
-            splitter = kind(1, test_size=self.calibration_size, random_state=self.random_state)
+            splitter = calibration_splitter(
+                self.calibration_size, is_grouped=groups is not None, random_state=self.random_state
+            )
             if not isinstance(self.cv, int):
                 splitter = check_cv(self.cv, label, classifier=True)
             train, test = next(iter(splitter.split(X, label, groups)))
@@ -243,7 +235,7 @@ class ThresholdClassifier(FixedThresholdClassifier):  # type: ignore[misc]
             self.estimator_.fit(_safe_indexing(X, train), label[train], **fit_params)
             return test, class_scores(self.estimator_, _safe_indexing(X, test), MARGIN_FIRST)
         method = score_method(self.estimator, MARGIN_FIRST)
-        cv = self.cv if groups is None else self._grouped_cv()
+        cv = self.cv if groups is None else group_splitter(self.cv)
         score = cross_val_predict(
             self.estimator, X, label, cv=cv, n_jobs=self.n_jobs, method=method, **passed
         )

@@ -1,15 +1,11 @@
 """Platt scaling of a fitted classifier with the scores of held-out rows."""
 
-from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from rocpath.matrices import LinearModel
-from rocpath.ranking.cross_validation import log_odds
-from rocpath.ranking.labeled_rows import LabeledRows
 from rocpath.ranking.scores import LogOddsClassifier
 
 
@@ -62,17 +58,3 @@ class PlattScaling(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         """Predict the log-odds of the second class."""
         score = np.asarray(self.estimator.decision_function(X))
         return self.slope * score + self.intercept
-
-
-def platt_parameters(
-    score: NDArray[np.float64], is_positive: NDArray[np.bool_], sample_weight: NDArray[np.float64]
-) -> tuple[float, float]:
-    """Fit the slope and the intercept that convert held-out scores to log-odds."""
-    rows = LabeledRows(score[:, None], is_positive, sample_weight, np.arange(score.size))
-    weight = rows.balanced_weight
-    mean = float(weight @ score)
-    spread = float(np.sqrt(weight @ (score - mean) ** 2)) or 1.0
-    standardized = LinearModel(np.array([1.0 / spread]), -mean / spread)
-    totals = sample_weight[~is_positive].sum(), sample_weight[is_positive].sum()
-    odds = log_odds(replace(rows, X=(rows.X - mean) / spread), standardized, *totals)
-    return float(odds.coef[0]), float(odds.intercept)

@@ -1,7 +1,7 @@
 """TableClassifier: compare, fit and evaluate models of raw data frames."""
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Self
 
@@ -20,10 +20,11 @@ from rocpath.ranking.scores import LogOddsClassifier
 from rocpath.tables import preparation
 from rocpath.tables.columns import ColumnAudit
 from rocpath.tables.evaluation import TableEvaluation, evaluate_scores
-from rocpath.tables.fit import TableFit, fit_table
-from rocpath.tables.labels import known_label
+from rocpath.tables.fit import Progress, TableFit, fit_table
+from rocpath.tables.labels import labels_of_classes
 from rocpath.tables.model import TableModel
 from rocpath.tables.rankers import CANDIDATES, ModelChoice
+from rocpath.tables.settings import FitSettings
 from rocpath.tables.summaries import headline, result_files
 from rocpath.validation import one_of, whole_number
 
@@ -66,9 +67,6 @@ class TableClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         inner folds of its tuning, or on three time windows.
     random_state : int, optional
         Seed of all random choices.
-    progress : callable, optional
-        Function called at the start of every step with its number, the number of steps
-        and a description. ``columns_`` and ``warnings_`` are set before the first call.
 
     Attributes
     ----------
@@ -118,7 +116,6 @@ class TableClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         cv: int = 5,
         fast: bool = False,
         random_state: int | None = None,
-        progress: Callable[[int, int, str], None] | None = None,
     ) -> None:
         self.model = model
         self.positive = positive
@@ -130,10 +127,16 @@ class TableClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         self.cv = cv
         self.fast = fast
         self.random_state = random_state
-        self.progress = progress
 
     def fit(
-        self, X: Any, y: Any, *, groups: Any = None, time: Any = None, sample_weight: Any = None
+        self,
+        X: Any,
+        y: Any,
+        *,
+        groups: Any = None,
+        time: Any = None,
+        sample_weight: Any = None,
+        progress: Progress | None = None,
     ) -> Self:
         """Compare models on held-out rows, and fit the selected one to all rows.
 
@@ -153,6 +156,10 @@ class TableClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
             trained on the past and evaluated on the future.
         sample_weight : array-like or str, optional
             Non-negative weight of each row, or the name of the column of weights.
+        progress : callable, optional
+            Function called at the start of every step with its number, the number of
+            steps and a description. ``columns_`` and ``warnings_`` are set before the
+            first call.
 
         Returns
         -------
@@ -161,17 +168,17 @@ class TableClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         one_of("model", self.model, tuple(CANDIDATES))
         whole_number("cv", self.cv, least=2)
         # Invalid targets raise an error before anything is computed.
-        _ = self.targets
-        roles = preparation.Roles(y, groups, time, sample_weight)
+        settings = FitSettings(self.model, self.targets, self.cv, self.fast, self.random_state)
+        values = {"y": y, "groups": groups, "time": time, "sample_weight": sample_weight}
         prepared = preparation.prepare_table(
-            X, roles, positive=self.positive, drop=self.drop, types=self.types
+            X, values, positive=self.positive, drop=self.drop, types=self.types
         )
         self.columns_: list[ColumnAudit] = prepared.columns
         self.warnings_: list[preparation.TableWarning] = prepared.warnings
-        fit = fit_table(prepared, self)
+        fit = fit_table(prepared, settings, progress)
         # An empty list is replaced by the default, which the repr of a loaded model omits.
         drop = list(self.drop) or ()
-        parameters = self.get_params(deep=False) | {"drop": drop, "progress": None}
+        parameters = self.get_params(deep=False) | {"drop": drop}
         self.fit_: TableFit = replace(fit, model=replace(fit.model, parameters=parameters))
         self._set_model(self.fit_.model)
         self.classes_ = _original_labels(y, self.classes_)
@@ -231,15 +238,14 @@ class TableClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
             AUC with its interval, and thresholds for the targets of the estimator.
         """
         check_is_fitted(self, "model_")
-        known = self.model_
-        roles = preparation.Roles(known.label if y is None else y, groups, None, sample_weight)
-        table, given, warnings = preparation.labeled_rows(as_table(X), roles)
-        label = known_label(given.y, known.positive, known.negative)
-        warnings += preparation.warn_of_test_rows(
-            known, table, label, is_grouped=groups is not None
-        )
-        score, design = known.scores(table), given.design()
-        return evaluate_scores(label, score, self.targets, design, warnings)
+        model = self.model_
+        values = {"y": model.label if y is None else y}
+        values |= {"groups": groups, "sample_weight": sample_weight}
+        table, roles, warnings = preparation.labeled_rows(as_table(X), values)
+        label, is_positive = labels_of_classes(roles["y"], model.positive, model.negative)
+        sample = preparation.sample_of_roles(roles, is_positive)
+        warnings += preparation.warn_of_test_rows(model, table, label, sample)
+        return evaluate_scores(label, sample, model.scores(table), self.targets, warnings)
 
     def report(
         self,

@@ -1,7 +1,7 @@
 """Compare models of a table by the AUC of their scores on held-out rows."""
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,8 @@ from scipy.special import stdtrit
 from rocpath.evaluation.auc_intervals import auc_interval
 from rocpath.evaluation.influence import auc_with_influence
 from rocpath.model_selection.comparison import ModelComparison, ModelScore, simplest_model
-from rocpath.tables.folds import RowDesign
+from rocpath.model_selection.folds import Fold
+from rocpath.sample import Sample
 
 
 class CrossValidatedScores(NamedTuple):
@@ -24,17 +25,27 @@ class CrossValidatedScores(NamedTuple):
         Fold of each of these rows.
     score : dict of array
         Log-odds of these rows by the name of the model.
-    is_positive : array of bool
-        Labels of these rows.
-    design : RowDesign
-        Dependence and weights of these rows.
+    sample : Sample
+        Labels, weights and dependence of these rows.
     """
 
     row: NDArray[np.intp]
     fold: NDArray[np.intp]
     score: dict[str, NDArray[np.float64]]
-    is_positive: NDArray[np.bool_]
-    design: RowDesign
+    sample: Sample
+
+    @classmethod
+    def from_folds(
+        cls, folds: Sequence[Fold], score: Mapping[str, NDArray[np.float64]], sample: Sample
+    ) -> Self:
+        """Select the rows that are held out in a fold, from scores of all rows."""
+        fold = np.full(len(sample), -1, dtype=np.intp)
+        for k, (_, test) in enumerate(folds):
+            fold[test] = k
+        # The first time window is used only for training.
+        rows = np.flatnonzero(fold >= 0)
+        of_rows = {name: column[rows] for name, column in score.items()}
+        return cls(rows, fold[rows], of_rows, sample.take(rows))
 
     @property
     def n_folds(self) -> int:
@@ -44,22 +55,22 @@ class CrossValidatedScores(NamedTuple):
     @property
     def n_groups(self) -> int | None:
         """Number of groups; None if rows have none."""
-        return None if self.design.group is None else np.unique(self.design.group).size
+        return None if self.sample.group is None else np.unique(self.sample.group).size
 
     @property
     def n_rarer(self) -> int:
         """Number of rows of the rarer class."""
-        return int(np.bincount(self.is_positive, minlength=2).min())
+        return int(np.bincount(self.sample.is_positive, minlength=2).min())
 
     @property
     def sample_size(self) -> str:
         """Numbers of rows of the rarer class and of groups or distinct rows, as text."""
-        rarer = "positives" if self.is_positive.mean() <= 0.5 else "negatives"
+        rarer = "positives" if self.sample.is_positive.mean() <= 0.5 else "negatives"
         size = f"{self.n_rarer:,} {rarer}"
         if self.n_groups is not None:
             size += f", {self.n_groups:,} groups"
-        elif self.design.copy is not None:
-            size += f", {np.unique(self.design.copy).size:,} distinct rows"
+        elif self.sample.copy is not None:
+            size += f", {np.unique(self.sample.copy).size:,} distinct rows"
         return size
 
 
@@ -122,9 +133,8 @@ def mean_auc(held_out: CrossValidatedScores, name: str, max_fpr: float | None = 
     unit in a fold, its influence is the deviation of the fold's AUC from the mean. Scores
     of different folds come from different fits and are not compared.
     """
-    y, design, width = held_out.is_positive, held_out.design, max_fpr or 1.0
-    unit = np.arange(y.size) if design.unit is None else design.unit
-    weight = np.broadcast_to(design.weight, y.shape)
+    sample, width = held_out.sample, max_fpr or 1.0
+    y, unit, weight = sample.is_positive, sample.units, sample.weights
     areas, influence = [], np.zeros(y.size)
     for k in np.unique(held_out.fold):
         rows = held_out.fold == k
@@ -135,7 +145,7 @@ def mean_auc(held_out: CrossValidatedScores, name: str, max_fpr: float | None = 
         # The factor m / (m - 1) makes the variance of m units, or of m rows of a class,
         # unbiased. That of a single one cannot be estimated within the fold.
         n_units = np.array(np.unique(unit[rows]).size)
-        if design.unit is None:
+        if sample.unit is None:
             n_units = np.bincount(y[rows])[y[rows].astype(int)]
         influence[rows] = on_rows * np.sqrt(n_units / np.maximum(n_units - 1, 1))
     n_folds = len(areas)
@@ -157,9 +167,9 @@ def _interval(
     The shape of the interval depends on the total number of rows and groups, not on
     their number in a fold; its width is that of the mean over folds.
     """
-    y, design = held_out.is_positive, held_out.design
+    sample, score = held_out.sample, held_out.score[name]
     pooled = auc_interval(
-        y, held_out.score[name], max_fpr=max_fpr, positive=True, **design.statistics
+        sample.is_positive, score, max_fpr=max_fpr, positive=True, **sample.arguments
     )
     # At an AUC of 1 the standard error is 0, but the interval has a positive width.
     scale = 1.0 / (max_fpr or 1.0)

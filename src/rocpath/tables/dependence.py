@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from rocpath.evaluation.auc_intervals import auc_interval
 from rocpath.hashing import INCREMENT, mixed_bits
+from rocpath.sample import Sample
 from rocpath.tables.column_names import is_identifier_name
 from rocpath.tables.columns import MIN_ROWS_PER_ENTITY
 
@@ -114,21 +115,16 @@ def suspected_groups(table: pl.DataFrame) -> list[str]:
     return names
 
 
-def drifting_dates(
-    frame: pl.DataFrame,
-    dates: Sequence[str],
-    is_positive: NDArray[np.bool_],
-    unit: NDArray[np.intp] | None = None,
-) -> list[str]:
+def drifting_dates(frame: pl.DataFrame, dates: Sequence[str], sample: Sample) -> list[str]:
     """List the date columns along which the share of positives changes."""
     names = []
     for name in dates:
         number = frame[name].to_numpy()
         is_known = np.isfinite(number)
-        label = is_positive[is_known]
+        label = sample.is_positive[is_known]
         if min(label.sum(), label.size - label.sum()) < 2:
             continue
-        groups = None if unit is None else unit[is_known]
+        groups = None if sample.unit is None else sample.unit[is_known]
         area = auc_interval(label, number[is_known], groups=groups, positive=True)
         if abs(area.value - 0.5) > _DRIFT * area.standard_error:
             names.append(name)

@@ -16,8 +16,8 @@ from rocpath.evaluation.threshold_targets import (
     describe_target,
     target_points,
 )
-from rocpath.tables.folds import RowDesign
-from rocpath.tables.labels import BinaryLabel, KnownLabels
+from rocpath.sample import Sample
+from rocpath.tables.labels import LabelColumn
 from rocpath.tables.preparation import TableWarning
 
 _INTERVAL_FIELDS = ("standard_error", "low", "high", "confidence")
@@ -29,7 +29,7 @@ class TableEvaluation:
 
     Attributes
     ----------
-    label : KnownLabels
+    label : LabelColumn
         Classes and their numbers of rows.
     auc : AUCInterval
         AUC with its standard error and interval.
@@ -45,7 +45,7 @@ class TableEvaluation:
         Reasons to doubt the results, such as test rows that are also training rows.
     """
 
-    label: KnownLabels
+    label: LabelColumn
     auc: AUCInterval
     partial_auc: AUCInterval | None = None
     targets: ThresholdTargets = NO_TARGETS
@@ -123,20 +123,21 @@ class TableEvaluation:
 
 
 def evaluate_scores(
-    label: BinaryLabel,
+    label: LabelColumn,
+    sample: Sample,
     score: NDArray[np.float64],
     targets: ThresholdTargets,
-    design: RowDesign,
     warnings: Iterable[TableWarning] = (),
 ) -> TableEvaluation:
     """Evaluate scores of labeled rows, which may belong to groups."""
-    is_positive, sample = label.is_positive, design.statistics
-    area = auc_interval(is_positive, score, positive=True, **sample)
+    y, given = sample.is_positive, sample.arguments
+    area = auc_interval(y, score, positive=True, **given)
     partial, max_fpr = None, targets.max_fpr
     if max_fpr is not None:
-        partial = auc_interval(is_positive, score, max_fpr=max_fpr, positive=True, **sample)
-    points = target_points(is_positive, score, targets, unit=design.sampled, **sample)
-    n_groups = None if design.group is None else np.unique(design.group).size
+        partial = auc_interval(y, score, max_fpr=max_fpr, positive=True, **given)
+    unit = "rows" if sample.group is None else "groups"
+    points = target_points(y, score, targets, unit=unit, **given)
+    n_groups = None if sample.group is None else np.unique(sample.group).size
     return TableEvaluation(label, area, partial, targets, tuple(points), n_groups, tuple(warnings))
 
 

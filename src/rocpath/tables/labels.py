@@ -11,8 +11,8 @@ from rocpath.files.columns import complete, is_plain, listed, text_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class KnownLabels:
-    """Names of both classes as text, and the number of rows of each."""
+class LabelColumn:
+    """Column of labels, names of both classes as text, and their numbers of rows."""
 
     column: str
     positive: str
@@ -34,25 +34,20 @@ class KnownLabels:
         names = ("positive", "negative", "n_positive", "n_negative")
         return {name: getattr(self, name) for name in names}
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class BinaryLabel(KnownLabels):
-    """Binary labels of all rows."""
-
-    is_positive: NDArray[np.bool_]
-
     @classmethod
-    def of(cls, column: str, positive: str, negative: str, is_positive: NDArray[np.bool_]) -> Self:
-        """Create labels, and count the rows of both classes."""
+    def from_counts(
+        cls, column: str, positive: str, negative: str, is_positive: NDArray[np.bool_]
+    ) -> Self:
+        """Count the rows of both classes."""
         n_positive = int(is_positive.sum())
-        n_negative = is_positive.size - n_positive
-        return cls(column, positive, negative, n_positive, n_negative, is_positive)
+        return cls(column, positive, negative, n_positive, is_positive.size - n_positive)
 
 
-def binary_label(series: pl.Series, positive: str | None) -> BinaryLabel:
+def two_classes(series: pl.Series, positive: str | None) -> tuple[LabelColumn, NDArray[np.bool_]]:
     """Find the two classes of a label column without missing values.
 
     With more than two values, ``positive`` is required, and all others are negative.
+    Returns the classes, and which rows are positive.
     """
     text, name = label_text(series), f"label column {series.name!r}"
     values = text.unique().sort().to_list()
@@ -72,10 +67,13 @@ def binary_label(series: pl.Series, positive: str | None) -> BinaryLabel:
     others = [value for value in values if value != positive]
     # Several negative values share one name, which `known_positives` recognizes.
     negative = others[0] if len(others) == 1 else f"not {positive}"
-    return BinaryLabel.of(series.name, positive, negative, (text == positive).to_numpy())
+    is_positive = np.asarray((text == positive).to_numpy())
+    return LabelColumn.from_counts(series.name, positive, negative, is_positive), is_positive
 
 
-def known_label(series: pl.Series, positive: str, negative: str) -> BinaryLabel:
+def labels_of_classes(
+    series: pl.Series, positive: str, negative: str
+) -> tuple[LabelColumn, NDArray[np.bool_]]:
     """Read labels of the two classes of a model; both must occur."""
     is_positive = known_positives(series, positive, negative)
     if is_positive.all() or not is_positive.any():
@@ -83,7 +81,7 @@ def known_label(series: pl.Series, positive: str, negative: str) -> BinaryLabel:
         raise ValueError(
             f"label column {series.name!r} has only the value {only!r}: two are required."
         )
-    return BinaryLabel.of(series.name, positive, negative, is_positive)
+    return LabelColumn.from_counts(series.name, positive, negative, is_positive), is_positive
 
 
 def known_positives(series: pl.Series, positive: str, negative: str) -> NDArray[np.bool_]:

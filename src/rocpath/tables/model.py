@@ -25,7 +25,7 @@ from rocpath.search.roc import auc
 from rocpath.tables.calibration import PlattScaling
 from rocpath.tables.columns import TableFeatures, column
 from rocpath.tables.dependence import distinctive_hashes
-from rocpath.tables.labels import BinaryLabel, known_label
+from rocpath.tables.labels import LabelColumn, labels_of_classes
 
 # Scikit-learn's prefix of missing indicators, and its name for all rare categories.
 _MISSING, _RARE = "missingindicator_", "infrequent_sklearn"
@@ -87,7 +87,12 @@ class TableModel:
 
     @classmethod
     def from_pipeline(
-        cls, pipeline: Pipeline, features: TableFeatures, frame: pl.DataFrame, label: BinaryLabel
+        cls,
+        pipeline: Pipeline,
+        features: TableFeatures,
+        frame: pl.DataFrame,
+        label: LabelColumn,
+        is_positive: NDArray[np.bool_],
     ) -> Self:
         """Combine a fitted pipeline with the columns that it was fitted to."""
         # Older versions of Polars cannot convert zero columns to an array.
@@ -95,7 +100,7 @@ class TableModel:
         low = np.fmin.reduce(X, axis=0, initial=np.inf)
         high = np.fmax.reduce(X, axis=0, initial=-np.inf)
         seen = np.column_stack((low, high))
-        hashes = distinctive_hashes(frame, label.is_positive)
+        hashes = distinctive_hashes(frame, is_positive)
         names = label.column, label.positive, label.negative
         return cls(pipeline, features, *names, seen, hashes)
 
@@ -206,7 +211,7 @@ class TableModel:
         By default, labels are read from the label column of the fit.
         """
         series = column(table, label or self.label, "label")
-        is_positive = known_label(series, self.positive, self.negative).is_positive
+        _, is_positive = labels_of_classes(series, self.positive, self.negative)
         frame, bp = self.frame(table), ErrorBreakpoints.from_labels(is_positive, positive=True)
         X, predictions = self.pipeline[:-1].transform(frame), self.pipeline.decision_function(frame)
         return Lines.down_gradient(X, bp, predictions)

@@ -1,7 +1,7 @@
 """Prepare a table for a fit: labels, column types, dependence of rows, and warnings."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -9,11 +9,10 @@ from numpy.typing import NDArray
 
 from rocpath.files.columns import check_rows, complete, text_of
 from rocpath.files.frames import as_series, as_table
-from rocpath.sample import group_codes, row_weights
+from rocpath.sample import Sample, group_codes, row_weights
 from rocpath.tables import dependence
 from rocpath.tables.columns import ColumnAudit, TableFeatures, column, feature_columns, numbers_of
-from rocpath.tables.folds import RowDesign
-from rocpath.tables.labels import BinaryLabel, KnownLabels, binary_label
+from rocpath.tables.labels import LabelColumn, two_classes
 from rocpath.tables.leaks import suspect_leaks
 from rocpath.tables.model import TableModel
 
@@ -55,87 +54,91 @@ class PreparedTable(NamedTuple):
     """Labeled rows, the use of their columns, and their dependence."""
 
     frame: pl.DataFrame  # features as float64 or text
-    label: BinaryLabel
+    sample: Sample
+    label: LabelColumn
     features: TableFeatures
     columns: list[ColumnAudit]
-    design: RowDesign
     warnings: list[TableWarning]
     time: pl.Series | None = None  # times of the rows, as given
 
 
-class Roles(NamedTuple):
-    """Labels, groups, times and weights, each as a column name or one value per row."""
+# Columns of labels, groups, times and weights, by the name of the argument.
+Roles: TypeAlias = Mapping[str, pl.Series]
 
-    y: Any
-    groups: Any = None
-    time: Any = None
-    sample_weight: Any = None
 
-    def read(self, table: pl.DataFrame) -> Self:
-        """Look up the columns in a table, and check the length of other values."""
-        given = {name: one for name, one in self._asdict().items() if one is not None}
-        return self._replace(**{name: _role(table, one, name) for name, one in given.items()})
+def read_roles(table: pl.DataFrame, **values: Any) -> Roles:
+    """Look up columns that are given by name, and check the length of other values."""
+    return {name: _role(table, one, name) for name, one in values.items() if one is not None}
 
-    def design(self, copy: NDArray[np.intp] | None = None) -> RowDesign:
-        """Return the design of rows with these groups, times and weights."""
-        group = time = weight = None
-        if self.groups is not None:
-            text = complete(text_of(self.groups), "group column").to_numpy()
-            group = group_codes("groups", text, text.size)
-        if self.time is not None:
-            time = numbers_of(self.time, may_miss=False).to_numpy()
-        if self.sample_weight is not None:
-            numbers = numbers_of(self.sample_weight, may_miss=False)
-            check_rows(self.sample_weight, numbers < 0, "must not be negative")
-            weight = row_weights(numbers.to_numpy(), numbers.len())
-        return RowDesign(group, copy, time, weight).with_units()
+
+def sample_of_roles(
+    roles: Roles, is_positive: NDArray[np.bool_], copy: NDArray[np.intp] | None = None
+) -> Sample:
+    """Return the sample of rows with these groups, times and weights."""
+    group = time = weight = None
+    if "groups" in roles:
+        text = complete(text_of(roles["groups"]), "group column").to_numpy()
+        group = group_codes("groups", text, text.size)
+    if "time" in roles:
+        time = numbers_of(roles["time"], may_miss=False).to_numpy()
+    if "sample_weight" in roles:
+        numbers = numbers_of(roles["sample_weight"], may_miss=False)
+        check_rows(roles["sample_weight"], numbers < 0, "must not be negative")
+        weight = row_weights(numbers.to_numpy(), numbers.len())
+    return Sample(is_positive, weight, group, time=time, copy=copy)
 
 
 def prepare_table(
     X: Any,
-    roles: Roles,
+    values: Mapping[str, Any],
     *,
     positive: str | None = None,
     drop: Iterable[str] = (),
     types: Mapping[str, str] | None = None,
 ) -> PreparedTable:
-    """Find labels, column types, groups and copies, and collect warnings."""
-    table, given, warnings = labeled_rows(as_table(X), roles)
+    """Find labels, column types, groups and copies, and collect warnings.
+
+    ``values`` are column names or one value per row, by the name of the argument:
+    ``"y"``, ``"groups"``, ``"time"`` and ``"sample_weight"``.
+    """
+    table, roles, warnings = labeled_rows(as_table(X), values)
     for name in drop:
         column(table, name, "drop")
-    label = binary_label(given.y, positive)
+    label, is_positive = two_classes(roles["y"], positive)
     # Columns that were given as values, such as groups=frame["customer"], are excluded as well.
     excluded = {*drop} | {
         one.name
-        for one in given
-        if one is not None and one.name in table.columns and table[one.name].equals(one)
+        for one in roles.values()
+        if one.name in table.columns and table[one.name].equals(one)
     }
     features, audits = feature_columns(table, excluded, types or {})
     frame = features.of(table)
-    audits = suspect_leaks(frame, features, audits, label.is_positive)
-    design = given.design(dependence.find_copies(frame, label.is_positive))
+    audits = suspect_leaks(frame, features, audits, is_positive)
+    sample = sample_of_roles(roles, is_positive, dependence.find_copies(frame, is_positive))
     warnings += [
         TableWarning.of("leak", one.column, note=one.note) for one in audits if one.is_suspect
     ]
-    prepared = PreparedTable(frame, label, features, audits, design, warnings, given.time)
+    time = roles.get("time")
+    prepared = PreparedTable(frame, sample, label, features, audits, warnings, time)
     warnings += _warn_of_dependence(prepared, table.drop(excluded))
     warnings += warn_of_few(label)
     return prepared
 
 
 def labeled_rows(
-    table: pl.DataFrame, roles: Roles
+    table: pl.DataFrame, values: Mapping[str, Any]
 ) -> tuple[pl.DataFrame, Roles, list[TableWarning]]:
     """Return the rows that have a label, their roles, and a warning if others are skipped."""
-    given = roles.read(table)
-    text = given.y if given.y.dtype.is_nested() else text_of(given.y)
+    roles = read_roles(table, **values)
+    y = roles["y"]
+    text = y if y.dtype.is_nested() else text_of(y)
     n_missing = text.null_count()
     if not 0 < n_missing < table.height:
-        return table, given, []
+        return table, roles, []
     warnings = [*warn_of_counts(table.height, n_unlabeled=n_missing)]
     has_label = text.is_not_null()
-    given = Roles(*(None if one is None else one.filter(has_label) for one in given))
-    return table.filter(has_label), given, warnings
+    roles = {name: one.filter(has_label) for name, one in roles.items()}
+    return table.filter(has_label), roles, warnings
 
 
 def warn_of_counts(n_rows: int, *, n_unlabeled: int = 0, n_known: int = 0) -> list[TableWarning]:
@@ -146,17 +149,19 @@ def warn_of_counts(n_rows: int, *, n_unlabeled: int = 0, n_known: int = 0) -> li
     ]
 
 
-def warn_of_few(label: KnownLabels) -> list[TableWarning]:
+def warn_of_few(label: LabelColumn) -> list[TableWarning]:
     """Warn if a class is rare."""
     n_rarer = min(label.n_positive, label.n_negative)
     return [TableWarning.of("few rows", count=n_rarer)] if n_rarer < MIN_ROWS_OF_A_CLASS else []
 
 
 def warn_of_test_rows(
-    model: TableModel, table: pl.DataFrame, label: BinaryLabel, *, is_grouped: bool
+    model: TableModel, table: pl.DataFrame, label: LabelColumn, sample: Sample
 ) -> list[TableWarning]:
     """Warn if test rows are training rows, too few, or possibly grouped."""
-    n_known = dependence.count_known_rows(model.frame(table), label.is_positive, model.row_hashes)
+    frame = model.frame(table)
+    n_known = dependence.count_known_rows(frame, sample.is_positive, model.row_hashes)
+    is_grouped = sample.group is not None
     groups = [] if is_grouped else _warn_of_groups(table.drop(label.column, strict=False))
     return [*warn_of_counts(table.height, n_known=n_known), *groups, *warn_of_few(label)]
 
@@ -170,15 +175,14 @@ def _warn_of_groups(table: pl.DataFrame) -> list[TableWarning]:
 
 def _warn_of_dependence(prepared: PreparedTable, table: pl.DataFrame) -> Iterator[TableWarning]:
     """Warn about copies, and about suspected groups and drift in time."""
-    design, n_rows = prepared.design, table.height
-    if design.copy is not None:
-        yield TableWarning.of("copies", count=n_rows - design.copy.max() - 1, n_rows=n_rows)
-    if design.group is None:
+    sample, n_rows = prepared.sample, table.height
+    if sample.copy is not None:
+        yield TableWarning.of("copies", count=n_rows - sample.copy.max() - 1, n_rows=n_rows)
+    if sample.group is None:
         yield from _warn_of_groups(table)
-    if design.time is None:
+    if sample.time is None:
         dates = [one.column for one in prepared.columns if one.kind == "date"]
-        is_positive = prepared.label.is_positive
-        for name in dependence.drifting_dates(prepared.frame, dates, is_positive, design.unit):
+        for name in dependence.drifting_dates(prepared.frame, dates, sample):
             yield TableWarning.of("time", name)
 
 

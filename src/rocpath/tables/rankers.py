@@ -5,7 +5,8 @@ pipeline whose decision function is the log-odds.
 """
 
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Any, Literal, NamedTuple
 
@@ -22,13 +23,15 @@ from threadpoolctl import threadpool_limits
 
 from rocpath.evaluation.influence import place_rows
 from rocpath.matrices import Matrix
+from rocpath.model_selection.calibration import platt_scaling
+from rocpath.model_selection.folds import Fold, stratified_splits
 from rocpath.ranking.auc_blender import AUCBlender
 from rocpath.ranking.auc_classifier import AUCClassifier
 from rocpath.ranking.convex_problem import row_space
 from rocpath.ranking.labeled_rows import LabeledRows
 from rocpath.ranking.members import portfolio
-from rocpath.tables.calibration import PlattScaling, platt_parameters
-from rocpath.tables.folds import Fold, RowDesign, split_rows
+from rocpath.sample import Sample
+from rocpath.tables.calibration import PlattScaling
 
 ModelChoice = Literal["linear", "blend", "logistic", "boosting", "auto", "scores"]
 OURS = "AUCClassifier"
@@ -69,36 +72,17 @@ class FittedRanker(NamedTuple):
     held_out: NDArray[np.float64] | None = None
 
 
-class RankerTask(NamedTuple):
-    """Data and settings of a fit; ``score_names`` are given if columns are blended."""
+def inner_folds(sample: Sample, random_state: int | None) -> list[Fold]:
+    """Split rows for tuning; return no folds if a class has only one row."""
+    # Time windows are used only for evaluation: tuning needs all rows of a class.
+    return stratified_splits(sample, INNER_FOLDS, random_state)
 
-    X: Matrix
-    is_positive: NDArray[np.bool_]
-    design: RowDesign = RowDesign()
-    random_state: int | None = None
-    max_fpr: float | None = None
-    score_names: tuple[str, ...] = ()
 
-    @property
-    def y(self) -> NDArray[np.int_]:
-        """Labels as integers."""
-        return self.is_positive.astype(int)
-
-    @property
-    def weight(self) -> NDArray[np.float64]:
-        """Weights of the rows, all 1 if none were given."""
-        return np.broadcast_to(self.design.weight, self.is_positive.shape)
-
-    def folds(self) -> list[Fold]:
-        """Split the rows for tuning; return no folds if a class has only one row."""
-        # Time windows are used only for evaluation: tuning needs all rows of a class.
-        design = self.design._replace(time=None)
-        return split_rows(self.is_positive, design, INNER_FOLDS, self.random_state)
-
-    def auc(self, rows: NDArray[np.intp], score: NDArray[np.float64]) -> float:
-        """Compute an AUC without input checks, which took half of the tuning time."""
-        weight = None if self.design.sample_weight is None else self.weight[rows]
-        return place_rows(score, self.is_positive[rows], weight, self.max_fpr or 1.0).area
+def _held_out_auc(rows: LabeledRows, test: NDArray[np.intp], score: NDArray[np.float64]) -> float:
+    """Compute an AUC without input checks, which took half of the tuning time."""
+    sample = rows.sample
+    weight = None if sample.weight is None else sample.weight[test]
+    return place_rows(score, sample.is_positive[test], weight, rows.max_fpr or 1.0).area
 
 
 def methods_for(choice: str, *, fast: bool = False) -> tuple[str, ...]:
@@ -108,35 +92,41 @@ def methods_for(choice: str, *, fast: bool = False) -> tuple[str, ...]:
     return {"blend": (BLEND, *METHODS), "scores": (BLEND,)}.get(choice, METHODS)
 
 
-def fit_ranker(method: str, task: RankerTask) -> FittedRanker:
+def fit_ranker(
+    method: str, rows: LabeledRows, random_state: int | None, *, score_names: Sequence[str] = ()
+) -> FittedRanker:
     """Fit a method, with hyperparameters selected by AUC on inner folds.
 
-    With ``max_fpr``, they are selected by the partial AUC for all methods.
+    Partial AUC replaces AUC if the rows have a ``max_fpr``. With ``score_names``, the
+    columns are scores, and only their blend is fitted.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         if method == OURS:
-            model = AUCClassifier(max_fpr=task.max_fpr, random_state=task.random_state)
-            model.fit(task.X, task.y, **task.design.statistics)
+            model = AUCClassifier(max_fpr=rows.max_fpr, random_state=random_state)
+            model.fit(rows.X, rows.is_positive.astype(int), **rows.sample.arguments)
             return FittedRanker([("ranking", model)])
         if method == BLEND:
-            return _fit_blend(task)
+            return _fit_blend(rows, random_state, score_names)
         # Waiting threads spin, which makes fits ten or more times slower if another
         # program needs a core.
         with threadpool_limits(1):
             if method == BOOSTING:
-                return _fit_boosting(task)
-            return _fit_logistic(task, "balanced" if method == BALANCED else None)
+                return _fit_boosting(rows, random_state)
+            class_weight = "balanced" if method == BALANCED else None
+            return _fit_logistic(rows, random_state, class_weight)
 
 
-def _fit_blend(task: RankerTask) -> FittedRanker:
-    columns = _dense_columns(task.X, np.arange(task.X.shape[1]))
-    X, seed, sample = columns.transform(task.X), task.random_state, task.design.statistics
-    blend = AUCBlender(max_fpr=task.max_fpr, random_state=seed)
-    if task.score_names:
-        blend.fit_scores(X, task.y, **sample)
+def _fit_blend(
+    rows: LabeledRows, seed: int | None, score_names: Sequence[str] = ()
+) -> FittedRanker:
+    columns = _dense_columns(rows.X, np.arange(rows.X.shape[1]))
+    X, y, sample = columns.transform(rows.X), rows.is_positive.astype(int), rows.sample.arguments
+    blend = AUCBlender(max_fpr=rows.max_fpr, random_state=seed)
+    if score_names:
+        blend.fit_scores(X, y, **sample)
         # By default, a blend of given scores numbers its members.
-        blend.member_names_ = list(task.score_names)
+        blend.member_names_ = list(score_names)
     else:
         # The default members, but with a faster linear one, since it is fitted thirty times.
         linear = make_pipeline(StandardScaler(), LogisticRegression(C=0.1, max_iter=1000))
@@ -144,12 +134,15 @@ def _fit_blend(task: RankerTask) -> FittedRanker:
         members = [("linear", linear), *(one for one in usual if one[0] != "linear")]
         # The audit of the columns already reports this.
         warnings.filterwarnings("ignore", message=".* ranks all held-out rows")
-        blend.set_params(estimators=members).fit(X, task.y, **sample)
+        blend.set_params(estimators=members).fit(X, y, **sample)
     return FittedRanker([("dense", columns), ("ranking", blend)])
 
 
 def _tuned(
-    task: RankerTask, n_settings: int, fold_scores: Callable[..., Iterable[NDArray[np.float64]]]
+    rows: LabeledRows,
+    random_state: int | None,
+    n_settings: int,
+    fold_scores: Callable[..., Iterable[NDArray[np.float64]]],
 ) -> tuple[int, tuple[float, float], NDArray[np.float64] | None]:
     """Select the setting with the largest mean AUC on inner folds.
 
@@ -157,27 +150,29 @@ def _tuned(
     ``fold_scores`` takes training and held-out rows and returns the scores of the latter
     for each setting. Without folds, the middle setting is selected.
     """
-    area, score = np.zeros(n_settings), np.zeros((n_settings, task.is_positive.size))
-    folds = task.folds()
+    area, score = np.zeros(n_settings), np.zeros((n_settings, len(rows)))
+    folds = inner_folds(rows.sample, random_state)
     for train, test in folds:
         for setting, one in enumerate(fold_scores(train, test)):
             score[setting, test] = one
-            area[setting] += task.auc(test, one)
+            area[setting] += _held_out_auc(rows, test, one)
     if not folds:
         return n_settings // 2, (1.0, 0.0), None
     chosen = int(area.argmax())
-    slope, intercept = platt_parameters(score[chosen], task.is_positive, task.weight)
+    slope, intercept = platt_scaling(score[chosen], rows.sample)
     return chosen, (slope, intercept), slope * score[chosen] + intercept
 
 
-def _fit_logistic(task: RankerTask, class_weight: str | None) -> FittedRanker:
+def _fit_logistic(
+    rows: LabeledRows, random_state: int | None, class_weight: str | None
+) -> FittedRanker:
     # Columns are not centered, so that sparse ones stay sparse; the intercept compensates.
     scale = StandardScaler(with_mean=False)
-    Z, back = row_space(scale.fit_transform(task.X))
-    y, weight = task.y, task.weight
-    rows = LabeledRows(Z, task.is_positive, weight, np.arange(y.size))
+    n_features, copy = rows.X.shape[1], rows.sample.copy
+    Z, back = row_space(scale.fit_transform(rows.X))
+    y, weight, rows = rows.is_positive.astype(int), rows.sample_weight, replace(rows, X=Z)
     # Copies must not weaken the penalty: C is relative to the number of distinct rows.
-    grid = _C * task.design.distinct_share
+    grid = _C * (1.0 if copy is None else np.unique(copy).size / copy.size)
 
     def fold_scores(train: Any, test: Any) -> Iterable[NDArray[np.float64]]:
         inside, outside = rows.take(train), rows.take(test)
@@ -187,7 +182,7 @@ def _fit_logistic(task: RankerTask, class_weight: str | None) -> FittedRanker:
             model.set_params(C=C).fit(inside.X, y[train], weight[train])
             yield outside.predictions(inside.standardized(model.coef_[0]))
 
-    chosen, (slope, constant), held_out = _tuned(task, grid.size, fold_scores)
+    chosen, (slope, constant), held_out = _tuned(rows, random_state, grid.size, fold_scores)
     model = LogisticRegression(C=grid[chosen], max_iter=1000, class_weight=class_weight)
     model.fit(Z, y, weight)
     if held_out is not None:
@@ -202,7 +197,7 @@ def _fit_logistic(task: RankerTask, class_weight: str | None) -> FittedRanker:
         model.intercept_ += np.log(weight[y == 1].sum() / weight[y == 0].sum())
     if back is not None:
         model.coef_ = model.coef_ @ back
-        model.n_features_in_ = task.X.shape[1]
+        model.n_features_in_ = n_features
     return FittedRanker([("scale", scale), ("ranking", model)], held_out)
 
 
@@ -221,10 +216,11 @@ def _dense_columns(X: Matrix, kept: NDArray[np.intp]) -> ColumnTransformer:
     return ColumnTransformer([("kept", "passthrough", kept)], sparse_threshold=0).fit(X)
 
 
-def _fit_boosting(task: RankerTask) -> FittedRanker:
+def _fit_boosting(rows: LabeledRows, random_state: int | None) -> FittedRanker:
     """Fit gradient boosting with tuned trees; columns are selected within the folds."""
-    X: Any = task.X.toarray() if sparse.issparse(task.X) else task.X
-    y = task.y
+    X: Any = rows.X.toarray() if sparse.issparse(rows.X) else rows.X
+    # None instead of equal weights, with which scikit-learn bins much more slowly.
+    y, weight = rows.is_positive.astype(int), rows.sample.weight
     settings = [(leaves, n) for leaves in _LEAVES for n in range(_TREES, _MAX_TREES + 1, _TREES)]
 
     def boosted(leaves: int, n_trees: int) -> HistGradientBoostingClassifier:
@@ -237,7 +233,7 @@ def _fit_boosting(task: RankerTask) -> FittedRanker:
             # With a hundred rows, 255 bins would take most of the time.
             max_bins=int(np.clip(y.size // 8, 32, 255)),
             early_stopping=False,
-            random_state=task.random_state,
+            random_state=random_state,
         )
 
     def fold_scores(train: Any, test: Any) -> Iterable[NDArray[np.float64]]:
@@ -245,16 +241,15 @@ def _fit_boosting(task: RankerTask) -> FittedRanker:
         for leaves in _LEAVES:
             # The stages of one fit give the scores for all numbers of trees.
             model = boosted(leaves, _MAX_TREES)
-            # None instead of equal weights, with which scikit-learn bins much more slowly.
-            weight = task.design.take(train).sample_weight
-            model.fit(X[np.ix_(train, columns)], y[train], weight)
+            fold_weight = None if weight is None else weight[train]
+            model.fit(X[np.ix_(train, columns)], y[train], fold_weight)
             stages = model.staged_decision_function(X[np.ix_(test, columns)])
             yield from map(np.ravel, islice(stages, _TREES - 1, None, _TREES))
 
     # Trees are overconfident on their training rows, so held-out scores are calibrated.
-    chosen, scaling, held_out = _tuned(task, len(settings), fold_scores)
-    columns = _dense_columns(task.X, _informative_columns(X, y))
+    chosen, scaling, held_out = _tuned(rows, random_state, len(settings), fold_scores)
+    columns = _dense_columns(rows.X, _informative_columns(X, y))
     model = boosted(*settings[chosen])
-    model.fit(columns.transform(task.X), y, task.design.sample_weight)
+    model.fit(columns.transform(rows.X), y, weight)
     steps = [("informative", columns), ("ranking", PlattScaling(model, *scaling))]
     return FittedRanker(steps, held_out)

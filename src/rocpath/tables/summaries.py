@@ -112,8 +112,8 @@ def _methods(
     comparison: ModelComparison, held_out: CrossValidatedScores
 ) -> dict[str, dict[str, float]]:
     """Return the scores of each method, for JSON."""
-    weight, methods = held_out.design.sample_weight, {}
-    labels = ErrorBreakpoints.from_labels(held_out.is_positive, sample_weight=weight)
+    sample, methods = held_out.sample, {}
+    labels = ErrorBreakpoints.from_labels(sample.is_positive, sample_weight=sample.weight)
     for one in comparison.scores:
         known = {name: value for name, value in asdict(one).items() if value is not None}
         del known["name"]
