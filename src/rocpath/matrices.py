@@ -114,8 +114,6 @@ def as_matrix(name: str, X: Matrix) -> Matrix:
 
 def weighted_sums(X: Matrix, coef: Floats) -> Any:
     """Compute ``X @ coef`` in float64, without a float64 copy of X."""
-    if hasattr(X, "row_products"):  # a partitioned matrix
-        return X.row_products(coef)
     if sparse.issparse(X) or X.dtype == np.float64:
         return np.asarray(X @ coef, dtype=np.float64)
     return np.concatenate([block @ coef for _, block in dense_blocks(X)])
@@ -131,25 +129,21 @@ def sums_over_rows(X: Matrix, factor: Floats) -> Floats:
     return total
 
 
-def row_products(X: Matrix, coef: Floats) -> Any:
+def row_products(X: Matrix, coef: Floats) -> Floats:
     """Compute ``X @ coef`` such that no row's product depends on other rows.
 
     The result is the same for any partition of the rows and any number of threads.
     """
-    if hasattr(X, "row_products"):  # a partitioned matrix
-        return X.row_products(coef)
     if sparse.issparse(X):
         return np.asarray(X @ coef, dtype=np.float64)
     return _core.row_products(X, np.ascontiguousarray(coef))
 
 
-def column_sums(X: Matrix, factor: Any) -> Floats:
+def column_sums(X: Matrix, factor: Floats) -> Floats:
     """Compute ``X.T @ factor`` independently of the order of the rows.
 
     Sums are accumulated with twice the digits of float64 before they are rounded.
     """
-    if hasattr(X, "column_sums"):  # a partitioned matrix
-        return np.asarray(X.column_sums(factor))
     return add_pairs([pair_sums(X, factor)])
 
 

@@ -88,7 +88,7 @@ def scored(y, score):
 def test_partial_auc_equals_partial_auc_in_memory(name, max_fpr):
     y, score = TABLES[name]
     expected = rp.auc(rp.ErrorBreakpoints.from_labels(y), score, max_fpr=max_fpr)
-    assert Buckets.of(scored(y, score)).auc(max_fpr) == pytest.approx(expected, rel=1e-12)
+    assert Buckets.from_scores(scored(y, score)).auc(max_fpr) == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize("n_partitions", [1, 17])

@@ -132,7 +132,7 @@ class AUCClassifier(LocalClassifier):
             group = row_groups(sample.groups, sample.y.size)
             class_weight = self._class_factors(rows) * rows.class_weights
             show("fitting a subsample")
-            searched = self._search(sample.X, rows.classes, sample.y, sample.weight, group)
+            searched = self._search(sample.block, rows.classes, sample.y, sample.weight, group)
             rankings = []
             for is_class, _, candidate in searched:
                 coef = candidate.coef
@@ -292,7 +292,7 @@ def _count_correct(rows: Partition, local: LocalClassifier) -> NDArray[np.float6
     """Return the total weights of the correct predictions and of all rows."""
     if rows.y.size == 0:
         return np.zeros(2)
-    weight, predicted = rows.weight, local.predict(rows.X)
+    weight, predicted = rows.weight, local.predict(rows.block)
     correct = accuracy_score(rows.y, predicted, sample_weight=weight, normalize=False)
     return np.array([correct, weight.sum()])
 

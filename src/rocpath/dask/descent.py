@@ -20,7 +20,8 @@ from numpy.typing import ArrayLike, NDArray
 import rocpath._core as _core
 from rocpath.dask.partitions import Partition, PartitionedRows
 from rocpath.dask.passes import Passes
-from rocpath.dask.scores import Buckets, PartitionedScores
+from rocpath.dask.scores import Buckets, PartitionedScores, ScoredPartition
+from rocpath.dask.vectors import PartitionedVector
 from rocpath.dask.weights import Jumps, Vector, WeightUnits, common_units, label_jumps
 from rocpath.matrices import add_pairs, pair_sums, row_products
 from rocpath.search.descent import Descent, State, descend
@@ -102,11 +103,11 @@ def minimize_aum(
     with Passes(client) as passes:
         columns = {"y": y, "sample_weight": sample_weight}
         rows = PartitionedRows.read(passes, "X", X, is_binary=True, **columns)
-        samples = _PartitionedSamples.of(rows, margin)
+        samples = _PartitionedSamples.from_rows(rows, margin)
         if coef is None:
             coef = samples.difference_of_means()
         initial = checked_initial(coef, rows.n_columns, unit_norm=unit_norm)
-        model = LinearPredictor((samples,), unit_norm=bool(unit_norm))
+        model = LinearPredictor((_PartitionedFeatures(samples),), unit_norm=bool(unit_norm))
         return descend(samples, model, initial, max_steps=max_steps, tol=tol, progress=progress)
 
 
@@ -134,23 +135,22 @@ class _LabelErrors(NamedTuple):
 
 
 @dataclass(eq=False)
-class _PartitionedVector:
-    """Vector with one entry per row on the workers, and a sample of it on the client."""
+class _Predictions:
+    """Vector of predictions that workers keep, and a sample of it on the client."""
 
     samples: "_PartitionedSamples"
-    tasks: list[Any]
+    entries: PartitionedVector
     sample: Vector
 
-    # A descent computes only `predictions + step * change`, which is a single task here.
-    def __rmul__(self, step: float) -> tuple[Self, float]:
-        """Return the vector and its factor, for use by `__add__`."""
-        return self, step
+    def __rmul__(self, factor: float) -> Self:
+        """Multiply the predictions by a number."""
+        return type(self)(self.samples, factor * self.entries, factor * self.sample)
 
-    def __add__(self, multiple: tuple[Self, float]) -> Self:
-        """Add a multiple of a vector, rounded as for NumPy arrays."""
-        passes, (change, step) = self.samples.rows.passes, multiple
-        tasks = passes.keep(passes.each(_add_step, self.tasks, change.tasks, step=step))
-        return type(self)(self.samples, tasks, _add_step(self.sample, change.sample, step))
+    def __add__(self, other: Self) -> Self:
+        """Add predictions, rounded as for NumPy arrays."""
+        # The sum is kept because the line search uses it several times.
+        entries = (self.entries + other.entries).kept()
+        return type(self)(self.samples, entries, self.sample + other.sample)
 
     @cached_property
     def level(self) -> Level:
@@ -164,23 +164,24 @@ class _PartitionedVector:
             if not samples.is_small and confidence < 100.0:
                 low, high = _core.level_bracket(sample, samples.n_rows, confidence)
             box = (0.0, 0.0, low, high)
-            inside = _concatenate(samples.run("level", _collapsed, self, box=box))
-            found = _core.level_inside(inside, sample)
-            if found["is_inside"]:
-                return found["threshold"], found["counts"]
+            inside = _concatenate(samples.run("level", _collapsed, self.entries, box=box))
+            level = _core.level_inside(inside, sample)
+            if level["is_inside"]:
+                return level["threshold"], level["counts"]
             confidence *= 4.0
 
     @cached_property
     def buckets(self) -> Buckets:
-        """Entries as scores, sorted into buckets."""
-        samples, passes = self.samples, self.samples.rows.passes
-        tasks = passes.each(_score, samples.jumps, self.tasks, errors=samples.errors)
+        """Predictions as scores, sorted into buckets."""
+        samples, passes = self.samples, self.entries.passes
+        tasks = passes.each(_score, samples.jumps, self.entries.tasks, errors=samples.errors)
         counts = samples.n_rows, int(samples.rows.class_counts[1])
-        return Buckets.of(PartitionedScores(passes, tasks, *counts, samples.errors.units))
+        units = samples.errors.units
+        return Buckets.from_scores(PartitionedScores(passes, tasks, *counts, units))
 
 
 class _PartitionedSamples(NamedTuple):
-    """Partitioned rows, with the interfaces of samples and of features in a linear descent."""
+    """Partitioned rows, with the interface of samples in a descent."""
 
     rows: PartitionedRows
     n_rows: int
@@ -190,7 +191,7 @@ class _PartitionedSamples(NamedTuple):
     errors: _LabelErrors
 
     @classmethod
-    def of(cls, rows: PartitionedRows, margin: float) -> Self:
+    def from_rows(cls, rows: PartitionedRows, margin: float) -> Self:
         """Compute the jumps of the labels, and sample rows."""
         passes, positives = rows.passes, rows.classes[1:]
         units = common_units(rows, positives)
@@ -199,28 +200,6 @@ class _PartitionedSamples(NamedTuple):
         found = passes.run("sampling", getitem, jumps, sampled_rows)
         errors, n_rows = _LabelErrors(margin, units), sum(rows.n_rows)
         return cls(rows, n_rows, jumps, sampled_rows, np.concatenate(found), errors)
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Numbers of rows and columns."""
-        return self.n_rows, self.rows.n_columns
-
-    def row_products(self, coef: Vector) -> _PartitionedVector:
-        """Compute ``X @ coef``, in one pass."""
-        passes = self.rows.passes
-        # Predictions are kept because the line search uses them several times and X is large.
-        tasks = passes.keep(passes.each(_products, self.rows.tasks, coef=coef))
-        sampled = passes.each(getitem, tasks, self.sampled_rows)
-        found = passes.results("predicting", sampled, reads_x=True)
-        return _PartitionedVector(self, tasks, np.concatenate(found))
-
-    def column_sums(self, predictions: _PartitionedVector) -> Vector:
-        """Compute the gradient of AUM with respect to ``coef``, in one pass."""
-        level, columns = predictions.level, (self.rows.tasks, self.jumps, predictions.tasks)
-        tasks = self.rows.passes.each(_gradient_sums, *columns, errors=self.errors, level=level)
-        # Pairs of float64 numbers have twice the precision, so the order of rows hardly
-        # matters; for integers, it does not matter at all.
-        return add_pairs(self.rows.passes.results("gradient", tasks, reads_x=True))
 
     def difference_of_means(self) -> Vector:
         """Subtract the mean of the negatives from that of the positives."""
@@ -235,29 +214,34 @@ class _PartitionedSamples(NamedTuple):
 
     def areas(self, state: State) -> list[tuple[float, float]]:
         """Compute AUM and AUC."""
-        predictions = state.predictions[0]
-        found = self.run("AUM", _partial_aum, predictions, level=predictions.level)
-        return [(fsum(found), predictions.buckets.auc())]
+        predictions: _Predictions = state.predictions[0]
+        sums = self.run("AUM", _partial_aum, predictions.entries, level=predictions.level)
+        return [(fsum(sums), predictions.buckets.auc())]
 
-    def gradient(self, state: State) -> _PartitionedVector:
-        """Return the predictions, from which the gradient is computed when needed."""
-        # Each partition computes its own entries in `column_sums`: a vector of all
-        # entries would be sent to the client and back.
-        predictions: _PartitionedVector = state.predictions[0]
-        return predictions
+    def gradient(self, state: State) -> PartitionedVector:
+        """Compute the gradient of AUM with respect to the predictions."""
+        predictions: _Predictions = state.predictions[0]
+        columns = self.jumps, predictions.entries.tasks
+        given = {"errors": self.errors, "level": predictions.level}
+        return PartitionedVector(
+            self.rows.passes, self.rows.passes.each(_gradient, *columns, **given)
+        )
 
     def choose_step(self, state: State, direction: State, added: Quadratic) -> ChosenStep:
         """Return the step with the smallest AUM."""
-        here, change = state.predictions[0], direction.predictions[0]
+        here: _Predictions = state.predictions[0]
+        change: _Predictions = direction.predictions[0]
         sample = self.errors.lines(self.sampled_jumps, here.sample, change.sample)
         # No pass is needed if the sample contains all rows.
         if self.is_small:
             return ChosenStep(_core.best_aum_step(sample, inf)["step"])
 
+        vectors = here.entries, change.entries
+
         # The core requests the lines inside a box of steps and thresholds, and sums over
         # the others.
         def collapse(*box: float) -> dict[str, NDArray[Any]]:
-            return _concatenate(self.run("best step", _collapsed, here, change, box=box))
+            return _concatenate(self.run("best step", _collapsed, *vectors, box=box))
 
         best = _core.best_aum_step_of_partitions(sample, self.n_rows, collapse, inf)
         return ChosenStep(best["step"])
@@ -266,10 +250,38 @@ class _PartitionedSamples(NamedTuple):
         """Return the intercept with the fewest errors."""
         return float(state.predictions[0].buckets.fewest_errors_constant(self.errors.units.in_core))
 
-    def run(self, name: str, function: Any, *vectors: _PartitionedVector, **shared: Any) -> Any:
+    def run(self, name: str, function: Any, *vectors: PartitionedVector, **shared: Any) -> Any:
         """Apply a function to the labels and vector entries of every partition."""
         columns = self.jumps, *(one.tasks for one in vectors)
         return self.rows.passes.run(name, function, *columns, errors=self.errors, **shared)
+
+
+class _PartitionedFeatures(NamedTuple):
+    """Features of partitioned rows, with the interface of features of a linear model."""
+
+    samples: _PartitionedSamples
+
+    def predict(self, coef: Vector) -> _Predictions:
+        """Compute ``X @ coef``, in one pass."""
+        passes = self.samples.rows.passes
+        # Predictions are kept because the line search uses them several times and X is large.
+        tasks = passes.each(_products, self.samples.rows.tasks, coef=coef)
+        entries = PartitionedVector(passes, tasks).kept()
+        sampled = passes.each(getitem, entries.tasks, self.samples.sampled_rows)
+        pieces = passes.results("predicting", sampled, reads_x=True)
+        return _Predictions(self.samples, entries, np.concatenate(pieces))
+
+    def evaluate(self, coef: Vector) -> _Predictions:
+        """Compute ``X @ coef``, in one pass."""
+        return self.predict(coef)
+
+    def column_sums(self, factor: PartitionedVector) -> Vector:
+        """Compute ``X.T @ factor``, in one pass."""
+        passes = self.samples.rows.passes
+        tasks = passes.each(_pair_sums, self.samples.rows.tasks, factor.tasks)
+        # Pairs of float64 numbers have twice the precision, so the order of rows hardly
+        # matters; for integers, it does not matter at all.
+        return add_pairs(passes.results("gradient", tasks, reads_x=True))
 
 
 def sample_rows(n_rows: Sequence[int]) -> list[NDArray[np.int64]]:
@@ -299,11 +311,11 @@ def _check_size(n_lines: int) -> None:
 
 
 def _products(rows: Partition, coef: Vector) -> Vector:
-    return np.asarray(row_products(rows.X, coef))
+    return row_products(rows.block, coef)
 
 
-def _add_step(entries: Vector, change: Vector, step: float) -> Vector:
-    return np.asarray(entries + step * change)
+def _pair_sums(rows: Partition, factor: Vector) -> tuple[Vector, Vector]:
+    return pair_sums(rows.block, factor)
 
 
 def _collapsed(
@@ -326,17 +338,15 @@ def _partial_aum(jump: Jumps, prediction: Vector, errors: _LabelErrors, level: L
     return _at_level(jump, prediction, errors, level)[0]
 
 
-def _gradient_sums(
-    rows: Partition, jump: Jumps, prediction: Vector, errors: _LabelErrors, level: Level
-) -> tuple[Vector, Vector]:
-    return pair_sums(rows.X, _at_level(jump, prediction, errors, level)[1])
+def _gradient(jump: Jumps, prediction: Vector, errors: _LabelErrors, level: Level) -> Vector:
+    return _at_level(jump, prediction, errors, level)[1]
 
 
 def _mean_sums(rows: Partition, jump: Jumps, units: WeightUnits) -> tuple[Vector, Vector]:
     total = np.where(jump > 0, units.positive.total, units.negative.total)
-    return pair_sums(rows.X, jump / total)
+    return pair_sums(rows.block, jump / total)
 
 
-def _score(jump: Jumps, prediction: Vector, errors: _LabelErrors) -> Partition:
+def _score(jump: Jumps, prediction: Vector, errors: _LabelErrors) -> ScoredPartition:
     """Return negated thresholds, which rank rows by predictions and margins."""
-    return Partition(-(errors.values(jump) - prediction), jump)
+    return ScoredPartition(-(errors.values(jump) - prediction), jump)

@@ -17,9 +17,8 @@ import numpy as np
 from distributed import Client
 from numpy.typing import NDArray
 
-from rocpath.dask.partitions import Partition
 from rocpath.dask.passes import Passes
-from rocpath.dask.scores import Buckets, GroupedRows, PartitionedScores, ScoreBins
+from rocpath.dask.scores import Buckets, GroupedRows, PartitionedScores, ScoreBins, ScoredPartition
 from rocpath.evaluation.comparisons import checked_margin
 from rocpath.evaluation.curves import ScoreCurve
 from rocpath.evaluation.differences import compared
@@ -81,7 +80,7 @@ def auc(
             certified = certified_auc(labeled, nonnegative_number("tol", tol))
             if certified is not None:
                 return certified
-        return Buckets.of(labeled).auc()
+        return Buckets.from_scores(labeled).auc()
 
 
 def auc_interval(
@@ -201,9 +200,9 @@ class _Deviation(NamedTuple):
     def __sub__(self, other: Self) -> Self:
         return type(self)((*self.terms, *other.terms))
 
-    def of(self, rows: Partition) -> NDArray[np.float64]:
+    def of_rows(self, rows: ScoredPartition) -> NDArray[np.float64]:
         """Return the deviations of the rows of a partition."""
-        label = (rows.y > 0).astype(np.intp)
+        label = rows.is_positive.astype(np.intp)
         each = [by_bin[label, bins.index_of(rows, name)] for name, bins, by_bin in self.terms]
         return np.asarray(np.subtract.reduce(each))
 
@@ -244,7 +243,7 @@ class _PartitionedCurve(ScoreCurve):
     def read(cls, sample: Any, name: str, max_fpr: float, confidence: float) -> Self:
         """Compute the exact AUC of one score, and its structural components by bin."""
         scores = sample.scores._replace(name=name)
-        area, bins = Buckets.of(scores).auc(max_fpr), scores.bins(_N_BINS)
+        area, bins = Buckets.from_scores(scores).auc(max_fpr), scores.bins(_N_BINS)
         # Blocks are in order of decreasing scores.
         fp, tp = bins.sums[:, 1, ::-1]
         _, positive, negative = block_components(tp, fp, max_fpr)
@@ -290,25 +289,29 @@ def _curves(
     confidence = share_between("confidence", level)
     with Passes(client) as passes:
         labeled = PartitionedScores.read(passes, y, scores, **columns)
-        grouped = None if columns["groups"] is None else GroupedRows.of(labeled)
-        sample, names = _Sample(labeled, grouped), ["X", *({"other_scores"} & columns.keys())]
+        grouped = None if columns["groups"] is None else GroupedRows.from_scores(labeled)
+        sample, names = (
+            _Sample(labeled, grouped),
+            ["score", *(["other_score"] if "other_scores" in columns else [])],
+        )
         yield [_PartitionedCurve.read(sample, name, limit, confidence) for name in names]
 
 
-def _square_sums(rows: Partition, deviation: _Deviation) -> NDArray[np.float64]:
+def _square_sums(rows: ScoredPartition, deviation: _Deviation) -> NDArray[np.float64]:
     """Sum the squared influences of negatives and of positives."""
-    square = (rows.y * deviation.of(rows)) ** 2
-    return np.asarray(np.bincount(rows.y > 0, square, 2), dtype=float)
+    square = (rows.jump * deviation.of_rows(rows)) ** 2
+    return np.asarray(np.bincount(rows.is_positive, square, 2), dtype=float)
 
 
-def _group_sums(rows: Partition, deviation: _Deviation, name: str) -> NDArray[np.float64]:
+def _group_sums(rows: ScoredPartition, deviation: _Deviation, name: str) -> NDArray[np.float64]:
     """Return the sums of `GroupSums` and of correctly ordered pairs, by group."""
-    if rows.y.size == 0:
+    if rows.score.size == 0:
         return np.zeros((5, 0))
-    score, is_positive = getattr(rows, name), rows.y > 0
-    weight = np.abs(rows.y).astype(np.float64)
-    code = np.unique(np.asarray(rows.groups), return_inverse=True)[1]
-    sums = GroupSums.of(code, is_positive, weight, deviation.of(rows))
+    score = getattr(rows, name)
+    is_positive = rows.is_positive
+    weight = rows.weight
+    code = np.unique(np.asarray(rows.group), return_inverse=True)[1]
+    sums = GroupSums.of(code, is_positive, weight, deviation.of_rows(rows))
     # Components are undefined if a class is absent, but only the order of rows is used.
     with np.errstate(invalid="ignore", divide="ignore"):
         blocks = place_rows(score, is_positive, weight, 1.0)

@@ -24,13 +24,14 @@ _SUFFIX = " of rocpath"  # avoids clashes of temporary columns with the user's c
 
 
 class Partition(NamedTuple):
-    """Block of rows or scores, with their labels and weights.
+    """Block of features or scores, with the labels and weights of its rows.
 
-    Rows are a dense array or a CSR matrix of float32 or float64. Rows with weight 0 are
-    dropped. The scores of a second model and the groups are optional.
+    The block is a dense array or a CSR matrix of float32 or float64, with one dimension
+    for scores. Rows with weight 0 are dropped. The scores of a second model and the
+    groups are optional.
     """
 
-    X: Matrix
+    block: Matrix
     y: NDArray[Any]
     sample_weight: NDArray[np.float64] | None = None
     other_scores: NDArray[np.float64] | None = None
@@ -51,9 +52,11 @@ class Partition(NamedTuple):
         """Concatenate rows."""
         # Empty partitions may have no columns.
         nonempty = [one for one in pieces if one.y.size] or pieces[:1]
-        X, *columns = zip(*nonempty, strict=True)
+        blocks, *columns = zip(*nonempty, strict=True)
         joined = [None if one[0] is None else np.concatenate(one) for one in columns]
-        together = sparse.vstack(X, "csr") if sparse.issparse(X[0]) else np.concatenate(X)
+        together = (
+            sparse.vstack(blocks, "csr") if sparse.issparse(blocks[0]) else np.concatenate(blocks)
+        )
         return cls(together, *joined)  # type: ignore[arg-type]
 
 
@@ -190,7 +193,7 @@ def _partition(name: str, number: int, others: list[str], X: Any, *columns: Any)
     if weight is None:
         return rows
     rule = "sample_weight must be finite and non-negative"
-    _refuse_any(~((weight >= 0) & (weight < np.inf)), rule, weight, number)
+    _check_none(~((weight >= 0) & (weight < np.inf)), rule, weight, number)
     if (weight > 0).all():
         return rows
     # Rows are checked before any are dropped, because errors contain the original row
@@ -200,25 +203,26 @@ def _partition(name: str, number: int, others: list[str], X: Any, *columns: Any)
 
 
 def _check(rows: Partition, number: int, name: str) -> None:
-    _check_finite(name, rows.X, number)
-    _refuse_any(is_missing(rows.y), "y must have no missing or infinite values", rows.y, number)
+    _check_finite(name, rows.block, number)
+    _check_none(is_missing(rows.y), "y must have no missing or infinite values", rows.y, number)
     if rows.other_scores is not None:
         _check_finite("other_scores", rows.other_scores, number)
     if rows.groups is not None:
         rule = "groups must have no missing or infinite values"
-        _refuse_any(is_missing(rows.groups), rule, rows.groups, number)
+        _check_none(is_missing(rows.groups), rule, rows.groups, number)
 
 
 def _n_bytes(rows: Partition) -> int:
-    X = rows.X
-    blocks = [X.data, X.indices, X.indptr] if sparse.issparse(X) else [X]
-    return int(sum(one.nbytes for one in (*blocks, *rows[1:3]) if one is not None))
+    block = rows.block
+    arrays = [block.data, block.indices, block.indptr] if sparse.issparse(block) else [block]
+    columns = [array for array in rows[1:3] if array is not None]
+    return int(sum(array.nbytes for array in (*arrays, *columns)))
 
 
 def _summarize(rows: Partition, number: int, name: str) -> tuple[Any, ...]:
     """Check a partition; return its `PartitionedRows` fields from ``n_rows`` on."""
     _check(rows, number, name)
-    X, y, weight = rows[:3]
+    block, y, weight = rows[:3]
     labels, index, counts = _sorted_labels(y)
     if labels.size > _MAX_CLASSES:
         raise ValueError(
@@ -226,7 +230,7 @@ def _summarize(rows: Partition, number: int, name: str) -> tuple[Any, ...]:
         )
     weights = np.bincount(index, weight, labels.size)
     is_weighted = weight is not None and bool((weight != 1.0).any())
-    n_columns = 1 if X.ndim == 1 else X.shape[1]
+    n_columns = 1 if block.ndim == 1 else block.shape[1]
     return y.size, _n_bytes(rows), n_columns, labels, counts, weights, is_weighted
 
 
@@ -238,7 +242,7 @@ def _sorted_labels(y: NDArray[Any]) -> Any:
         raise TypeError(f"y must have labels that can be sorted: {error}.") from None
 
 
-def _refuse_any(is_bad: NDArray[np.bool_], rule: str, values: NDArray[Any], number: int) -> None:
+def _check_none(is_bad: NDArray[np.bool_], rule: str, values: NDArray[Any], number: int) -> None:
     if is_bad.any():
         row = int(is_bad.argmax())
         raise ValueError(f"{rule}, got {values[row]} in partition {number}, row {row}.")

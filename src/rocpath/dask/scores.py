@@ -1,8 +1,8 @@
 """Partitioned scores of labeled rows: counts in bins, sorted buckets, shuffled groups.
 
-A partition contains the scores as ``X`` and signed weights as ``y``: integer multiples
-of a unit, negative for the negative class (:func:`rocpath.dask.weights.label_jumps`).
-AUC statistics do not depend on the unit of either class.
+The signed weights of a partition, its jumps, are integer multiples of a unit, negative
+for the negative class (:func:`rocpath.dask.weights.label_jumps`). AUC statistics do not
+depend on the unit of either class.
 
 Buckets cover disjoint ranges of scores. The ends of the ranges are quantiles of a sample,
 so that buckets have similar sizes; equal scores are in the same bucket. Two scores in
@@ -32,6 +32,37 @@ _ROWS_PER_BUCKET = 2**22  # 36 MB if all scores differ
 _MAX_GROUPS = 2**23  # their sums, 0.5 GB, are sent to the client
 
 
+class ScoredPartition(NamedTuple):
+    """Scores and jumps of the rows of a partition, optionally of two models, and groups."""
+
+    score: Vector
+    jump: Jumps | Vector  # signed weight in units; shares of groups are not whole numbers
+    other_score: Vector | None = None
+    group: NDArray[Any] | None = None
+
+    @property
+    def is_positive(self) -> NDArray[np.bool_]:
+        """Class of each row."""
+        return np.asarray(self.jump > 0)
+
+    @property
+    def weight(self) -> Vector:
+        """Weight of each row, in units of its class."""
+        return np.abs(self.jump).astype(np.float64)
+
+    def take(self, index: NDArray[Any]) -> Self:
+        """Select rows."""
+        columns = [column if column is None else column[index] for column in self]
+        return type(self)(*columns)  # type: ignore[arg-type]
+
+    @classmethod
+    def join(cls, pieces: Sequence[Self]) -> Self:
+        """Concatenate rows."""
+        columns = zip(*pieces, strict=True)
+        joined = [None if one[0] is None else np.concatenate(one) for one in columns]
+        return cls(*joined)  # type: ignore[arg-type]
+
+
 class ScoreBins(NamedTuple):
     """Sums over the rows in each bin of scores; bins are in ascending order."""
 
@@ -45,7 +76,7 @@ class ScoreBins(NamedTuple):
         used = self.low <= self.high
         return type(self)(self.edge, self.low[used], self.high[used], self.sums[..., used])
 
-    def index_of(self, rows: Partition, name: str) -> NDArray[np.intp]:
+    def index_of(self, rows: ScoredPartition, name: str) -> NDArray[np.intp]:
         """Return the bin of each row."""
         return np.searchsorted(self.edge, getattr(rows, name), side="right")
 
@@ -58,11 +89,13 @@ class PartitionedScores(NamedTuple):
     n_rows: int
     n_positives: int
     units: WeightUnits
-    name: str = "X"
+    name: str = "score"
 
     @classmethod
-    def of(cls, rows: PartitionedRows, positives: NDArray[Any], coef: Vector | None = None) -> Self:
-        """Return the given scores, or the scores of a linear model."""
+    def from_rows(
+        cls, rows: PartitionedRows, positives: NDArray[Any], coef: Vector | None = None
+    ) -> Self:
+        """Return the scores in the partitions, or those of a linear model."""
         units = common_units(rows, positives)
         n_positives = int(rows.class_counts[np.isin(rows.classes, positives)].sum())
         passes = rows.passes
@@ -73,7 +106,7 @@ class PartitionedScores(NamedTuple):
     def read(cls, passes: Passes, y: Any, scores: Any, **others: Any) -> Self:
         """Check labels, scores, weights and other columns."""
         rows = PartitionedRows.read(passes, "scores", scores, y=y, is_binary=True, **others)
-        return cls.of(rows, rows.classes[1:])
+        return cls.from_rows(rows, rows.classes[1:])
 
     @property
     def is_weighted(self) -> bool:
@@ -120,11 +153,11 @@ class GroupedRows(NamedTuple):
     n_groups: int
 
     @classmethod
-    def of(cls, scores: PartitionedScores) -> Self | None:
+    def from_scores(cls, scores: PartitionedScores) -> Self | None:
         """Shuffle rows by group; return None if each row is its own group."""
         passes, n_pieces = scores.passes, scores.n_buckets
         pieces = passes.each(_split_groups, scores.tasks, n_pieces=n_pieces)
-        tasks = passes.exchange(pieces, Partition.join, n_pieces)
+        tasks = passes.exchange(pieces, ScoredPartition.join, n_pieces)
         n_groups = sum(passes.run("counting groups", _count_groups, tasks))
         if n_groups < 2:
             raise ValueError("groups must have at least two different values, got one.")
@@ -198,7 +231,7 @@ class Buckets(NamedTuple):
     n_positive: list[int]
 
     @classmethod
-    def of(cls, scores: PartitionedScores) -> Self:
+    def from_scores(cls, scores: PartitionedScores) -> Self:
         """Sort scores into buckets."""
         passes = scores.passes
         edge = scores.splitters(scores.n_buckets) if scores.n_buckets > 1 else np.zeros(0)
@@ -244,29 +277,30 @@ class Buckets(NamedTuple):
 
 def _score(
     rows: Partition, positives: NDArray[Any], units: WeightUnits, coef: Vector | None
-) -> Partition:
-    score = rows.X.astype(np.float64, copy=False) if coef is None else row_products(rows.X, coef)
+) -> ScoredPartition:
+    block = rows.block
+    score = block.astype(np.float64, copy=False) if coef is None else row_products(block, coef)
     jump = label_jumps(rows, positives, units)
-    return Partition(score, jump, None, rows.other_scores, rows.groups)
+    return ScoredPartition(score, jump, rows.other_scores, rows.groups)
 
 
-def _sample(rows: Partition, name: str, n_sampled: int) -> tuple[Vector, float]:
+def _sample(rows: ScoredPartition, name: str, n_sampled: int) -> tuple[Vector, float]:
     score = getattr(rows, name)
     # The sampled rows are evenly spaced, so that results are reproducible.
     sample = score[:: max(score.size // n_sampled, 1)]
     return sample, score.size / max(sample.size, 1)
 
 
-def _sum_bins(rows: Partition, name: str, edge: Vector) -> ScoreBins:
+def _sum_bins(rows: ScoredPartition, name: str, edge: Vector) -> ScoreBins:
     score, n_bins = getattr(rows, name), edge.size + 1
     low, high = np.full(n_bins, np.inf), np.full(n_bins, -np.inf)
     bins = ScoreBins(edge, low, high, np.empty((2, 3, n_bins)))
     index = bins.index_of(rows, name)
     np.minimum.at(low, index, score)
     np.maximum.at(high, index, score)
-    weight = np.abs(rows.y).astype(np.float64)
     for power in range(3):
-        sums = np.bincount(index + n_bins * (rows.y > 0), weight**power, 2 * n_bins)
+        place = index + n_bins * rows.is_positive
+        sums = np.bincount(place, rows.weight**power, 2 * n_bins)
         bins.sums[:, power] = sums.reshape(2, n_bins)
     return bins
 
@@ -276,26 +310,28 @@ def _combine(bins: list[ScoreBins]) -> ScoreBins:
     return ScoreBins(edge[0], np.min(low, axis=0), np.max(high, axis=0), np.sum(sums, axis=0))
 
 
-def _split_groups(rows: Partition, n_pieces: int) -> list[Partition]:
+def _split_groups(rows: ScoredPartition, n_pieces: int) -> list[ScoredPartition]:
     # Groups are identified by their hashes from here on. The probability that any two of
     # ten million groups collide is 3e-6.
-    labels = np.asarray(rows.groups)
+    labels = np.asarray(rows.group)
     is_number = labels.dtype.kind in "biuf"
     # Zero is added because -0.0 and 0.0 have different hashes.
     code = hash_array(labels + 0 if is_number else labels.astype(str).astype(object))
     piece = code % np.uint64(n_pieces)
-    rows = rows._replace(groups=code)
+    rows = rows._replace(group=code)
     return [rows.take(np.flatnonzero(piece == k)) for k in range(n_pieces)]
 
 
-def _count_groups(rows: Partition) -> int:
-    return int(np.unique(np.asarray(rows.groups)).size)
+def _count_groups(rows: ScoredPartition) -> int:
+    return int(np.unique(np.asarray(rows.group)).size)
 
 
-def _split(rows: Partition, name: str, edge: Vector) -> list[Bucket]:
+def _split(rows: ScoredPartition, name: str, edge: Vector) -> list[Bucket]:
     sides = []
-    for members in (rows.y < 0, rows.y > 0):
-        score, count = ClassScores.from_rows(getattr(rows, name)[members], np.abs(rows.y[members]))
+    for members in (rows.jump < 0, rows.jump > 0):
+        score, count = ClassScores.from_rows(
+            getattr(rows, name)[members], np.abs(rows.jump[members])
+        )
         # A bucket starts at the same score in all partitions, so that ties are together.
         ends = [0, *np.searchsorted(score, edge).tolist(), score.size]
         sides.append([ClassScores(score[a:b], count[a:b]) for a, b in pairwise(ends)])

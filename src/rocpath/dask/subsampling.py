@@ -61,7 +61,9 @@ def refine(
     rows: PartitionedRows, is_class: NDArray[np.bool_], candidate: Candidate, max_fpr: float | None
 ) -> Vector:
     """Return the coefficients of the scaled columns, from the ascent or a refit."""
-    columns, start, positives = candidate.columns, candidate.initial_coef, rows.classes[is_class]
+    columns = candidate.columns
+    start = candidate.initial_coef
+    positives = rows.classes[is_class]
     if candidate.history.chosen > 0:
         ascended, initial = (
             _auc(rows, positives, columns.unscaled(coef).coef, max_fpr)
@@ -112,8 +114,8 @@ def _auc(
     rows: PartitionedRows, positives: NDArray[Any], coef: Vector, max_fpr: float | None
 ) -> float:
     rows.passes.n_passes += 1  # computing the scores reads X
-    scores = PartitionedScores.of(rows, positives, coef)
-    return Buckets.of(scores).auc(1.0 if max_fpr is None else max_fpr)
+    scores = PartitionedScores.from_rows(rows, positives, coef)
+    return Buckets.from_scores(scores).auc(1.0 if max_fpr is None else max_fpr)
 
 
 def _loss_sums(
@@ -127,7 +129,7 @@ def _loss_sums(
     is_positive = np.isin(rows.y, positives)
     weight = np.take(row_weights, is_positive.astype(np.intp))
     convex = problem._replace(
-        X=rows.X, sign=np.where(is_positive, 1.0, -1.0), sample_weight=weight * rows.weight
+        X=rows.block, sign=np.where(is_positive, 1.0, -1.0), sample_weight=weight * rows.weight
     )
     return convex.sums(coef, convex.blocks())
 

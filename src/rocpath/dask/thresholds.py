@@ -6,9 +6,8 @@ import numpy as np
 from distributed import Client
 from numpy.typing import NDArray
 
-from rocpath.dask.partitions import Partition
 from rocpath.dask.passes import Passes
-from rocpath.dask.scores import GroupedRows, PartitionedScores, ScoreBins
+from rocpath.dask.scores import GroupedRows, PartitionedScores, ScoreBins, ScoredPartition
 from rocpath.dask.weights import ClassUnit, WeightUnits
 from rocpath.evaluation.operating_points import OperatingPoint, RankedRows, Unit
 from rocpath.evaluation.thresholds import check_targets, choose_operating_point
@@ -93,20 +92,19 @@ def _in_units(labeled: PartitionedScores, *, is_grouped: bool) -> tuple[Partitio
         if is_grouped:
             raise ValueError("groups must be None with unequal sample_weight.")
         return labeled, "weight"
-    grouped = GroupedRows.of(labeled) if is_grouped else None
+    grouped = GroupedRows.from_scores(labeled) if is_grouped else None
     if grouped is None:
         return labeled, "row"
     tasks = labeled.passes.keep(labeled.passes.each(_shares, grouped.tasks))
     return labeled._replace(tasks=tasks, units=WeightUnits(ClassUnit(0), ClassUnit(0))), "group"
 
 
-def _shares(rows: Partition) -> Partition:
+def _shares(rows: ScoredPartition) -> ScoredPartition:
     """Divide a weight of one equally among the rows of each group and class."""
-    is_positive = rows.y > 0
-    code = np.unique(np.asarray(rows.groups), return_inverse=True)[1]
-    key = 2 * code + is_positive
+    code = np.unique(np.asarray(rows.group), return_inverse=True)[1]
+    key = 2 * code + rows.is_positive
     share = 1.0 / np.bincount(key)[key]
-    return Partition(rows.X, np.where(is_positive, share, -share))
+    return ScoredPartition(rows.score, np.where(rows.is_positive, share, -share))
 
 
 def _ranked(bins: ScoreBins, units: WeightUnits, unit: Unit) -> RankedRows:
@@ -120,7 +118,7 @@ def _ranked(bins: ScoreBins, units: WeightUnits, unit: Unit) -> RankedRows:
     return RankedRows(score, tp, fp, n_true + n_false, unit, n_true)
 
 
-def _scores_inside(rows: Partition, ranges: NDArray[np.float64]) -> NDArray[np.float64]:
-    score = rows.X
+def _scores_inside(rows: ScoredPartition, ranges: NDArray[np.float64]) -> NDArray[np.float64]:
+    score = rows.score
     inside = [score[(score >= low) & (score <= high)] for low, high in ranges]
     return np.unique(np.concatenate(inside))

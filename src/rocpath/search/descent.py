@@ -26,6 +26,16 @@ StoppedBy = Literal["tolerance", "max_steps", "validation", "gradient"]
 Criterion = Literal["objective", "auc", "validation_auc"]
 
 
+class Vector(Protocol):
+    """Interface of a vector with one entry per row: an array, or partitions of one."""
+
+    def __add__(self, other: Self, /) -> Self:
+        """Add two vectors."""
+
+    def __rmul__(self, factor: float, /) -> Self:
+        """Multiply the vector by a number."""
+
+
 class State(NamedTuple):
     """Parameters and their predictions on every sample.
 
@@ -34,7 +44,7 @@ class State(NamedTuple):
     """
 
     parameters: Floats
-    predictions: tuple[Any, ...]  # arrays, or objects that add and scale like arrays
+    predictions: tuple[Any, ...]  # vectors
 
     def step(self, direction: Self, size: float) -> Self:
         """Take a step along a direction, in parameters and predictions alike."""
@@ -58,7 +68,10 @@ class Model(Protocol):
         """Compute predictions as users do, with the same rounding."""
 
     def descent_direction(self, state: State, gradient: Any) -> State | None:
-        """Return a descent direction, given the gradient of AUM, or None at a minimum."""
+        """Return a descent direction, or None at a minimum.
+
+        The gradient is that of AUM with respect to the training predictions, a vector.
+        """
 
     def step(self, state: State, direction: State, size: float) -> State:
         """Take a step; predictions are updated, not recomputed."""
@@ -73,7 +86,7 @@ class Samples(Protocol):
     def areas(self, state: State) -> list[tuple[float, float]]:
         """Compute AUM and AUC of each sample: one, or two with validation rows."""
 
-    def gradient(self, state: State) -> Any:
+    def gradient(self, state: State) -> Vector:
         """Compute the gradient of AUM with respect to the training predictions."""
 
     def choose_step(self, state: State, direction: State, added: Quadratic) -> ChosenStep:

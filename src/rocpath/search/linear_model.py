@@ -3,14 +3,14 @@
 import warnings
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from rocpath.matrices import Matrix, as_matrix, column_sums, row_products, weighted_sums
 from rocpath.search.breakpoints import ErrorBreakpoints
-from rocpath.search.descent import ArraySamples, Criterion, Descent, State, descend
+from rocpath.search.descent import ArraySamples, Criterion, Descent, State, Vector, descend
 from rocpath.search.step_choice import STEP_CHOICES, Quadratic, StepChoice, choose_step
 from rocpath.validation import (
     Floats,
@@ -26,28 +26,57 @@ from rocpath.validation import (
 _SMALLEST_TANGENT = 1e-12
 
 
+class Features(Protocol):
+    """Interface of the features of a sample, in memory or in partitions."""
+
+    def predict(self, coef: Floats) -> Vector:
+        """Compute ``X @ coef``, rounded independently of how rows are partitioned."""
+
+    def evaluate(self, coef: Floats) -> Vector:
+        """Compute ``X @ coef``, rounded as for a user of the weights."""
+
+    def column_sums(self, factor: Any) -> Floats:
+        """Compute ``X.T @ factor`` of a vector, independently of the order of the rows."""
+
+
+class ArrayFeatures(NamedTuple):
+    """Features in memory."""
+
+    X: Matrix
+
+    def predict(self, coef: Floats) -> Floats:
+        """Compute ``X @ coef``, rounded independently of how rows are partitioned."""
+        return row_products(self.X, coef)
+
+    def evaluate(self, coef: Floats) -> Floats:
+        """Compute ``X @ coef``, rounded as NumPy and SciPy round it."""
+        return np.asarray(weighted_sums(self.X, coef))
+
+    def column_sums(self, factor: Floats) -> Floats:
+        """Compute ``X.T @ factor``, independently of the order of the rows."""
+        return column_sums(self.X, factor)
+
+
 class LinearPredictor(NamedTuple):
     """Linear model ``X @ coef`` on training rows and, optionally, validation rows."""
 
-    samples: tuple[Matrix, ...]
+    features: tuple[Features, ...]
     l2: float = 0.0
     unit_norm: bool = False
 
     def predict(self, parameters: Floats) -> State:
         """Compute predictions that do not depend on how the rows are partitioned."""
-        predictions = tuple(row_products(X, parameters) for X in self.samples)
-        return State(parameters, predictions)
+        return State(parameters, tuple(one.predict(parameters) for one in self.features))
 
     def evaluate(self, parameters: Floats) -> State:
-        """Compute ``X @ coef``, rounded as NumPy and SciPy round it."""
-        predictions = tuple(weighted_sums(X, parameters) for X in self.samples)
-        return State(parameters, predictions)
+        """Compute predictions as users of the weights do."""
+        return State(parameters, tuple(one.evaluate(parameters) for one in self.features))
 
     def descent_direction(self, state: State, gradient: Any) -> State | None:
         """Return minus the gradient or, with ``unit_norm``, its tangential part."""
         coef = state.parameters
         # By the chain rule, X.T times the gradient in X @ coef is the gradient in coef.
-        direction = -column_sums(self.samples[0], gradient) - self.l2 * coef
+        direction = -self.features[0].column_sums(gradient) - self.l2 * coef
         if self.unit_norm:
             # AUM is proportional to the scale of the predictions: along coef it shrinks
             # toward the trivial minimum 0, where all predictions are equal.
@@ -57,7 +86,7 @@ class LinearPredictor(NamedTuple):
                 return None
         if not direction.any():
             return None
-        return State(direction, tuple(row_products(X, direction) for X in self.samples))
+        return self.predict(direction)
 
     def step(self, state: State, direction: State, size: float) -> State:
         """Take a step and, with ``unit_norm``, return to unit length."""
@@ -169,8 +198,9 @@ def minimize_aum(
     samples += _checked_validation(validation, samples[0][0].shape[1], choice, patience)
     matrices, bps = zip(*samples, strict=True)
     # Training rows first, then validation rows: the order that `Model` requires.
-    model = LinearPredictor(matrices, nonnegative_number("l2", l2), bool(unit_norm))
-    start = column_sums(matrices[0], class_mean_weights(bp)) if coef is None else coef
+    features = tuple(map(ArrayFeatures, matrices))
+    model = LinearPredictor(features, nonnegative_number("l2", l2), bool(unit_norm))
+    start = features[0].column_sums(class_mean_weights(bp)) if coef is None else coef
     initial = checked_initial(start, matrices[0].shape[1], unit_norm=model.unit_norm)
     if coef is not None:
         _warn_if_trivial(initial, bp)
