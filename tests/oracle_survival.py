@@ -20,25 +20,34 @@ def wins(row, other):
 
 
 def pair_sums(rows, event_weight=None, stratum=None):
-    """Return the concordant and the comparable weight of the pairs of each row."""
+    """Return the weights of the pairs of each row, and of those where its time is earlier."""
     n = len(rows)
     event_weight = [1] * n if event_weight is None else event_weight
     stratum = [0] * n if stratum is None else stratum
-    concordant, comparable = [Fraction(0)] * n, [Fraction(0)] * n
+    names = ("concordant", "comparable", "early_concordant", "early_comparable")
+    sums = {name: [Fraction(0)] * n for name in names}
     for i in range(n):
         for j in range(n):
             if stratum[i] == stratum[j] and precedes(rows[i], rows[j]):
                 pair = Fraction(rows[i][3]) * Fraction(event_weight[i]) * Fraction(rows[j][3])
-                for k in (i, j):
-                    comparable[k] += pair
-                    concordant[k] += pair * wins(rows[i], rows[j])
-    return concordant, comparable
+                for name, weight in (
+                    ("comparable", pair),
+                    ("concordant", pair * wins(rows[i], rows[j])),
+                ):
+                    sums[name][i] += weight
+                    sums[name][j] += weight
+                    sums[f"early_{name}"][i] += weight
+    return sums
+
+
+def share(sums):
+    """Return the share of concordant pairs."""
+    return sum(sums["concordant"]) / sum(sums["comparable"])
 
 
 def harrell(rows, stratum=None):
     """Compute the share of concordant pairs among all comparable pairs."""
-    concordant, comparable = pair_sums(rows, stratum=stratum)
-    return sum(concordant) / sum(comparable)
+    return share(pair_sums(rows, stratum=stratum))
 
 
 def survival(rows, time, of_censoring=False):
@@ -66,8 +75,7 @@ def inverse_probabilities(rows, power, until):
 def uno(rows, tau=None):
     """Compute equation 6 of Uno et al. (2011), with weights of rows."""
     weight = inverse_probabilities(rows, 2, lambda time: tau is None or time < tau)
-    concordant, comparable = pair_sums(rows, weight)
-    return sum(concordant) / sum(comparable)
+    return share(pair_sums(rows, weight))
 
 
 def time_dependent_auc(rows, time):

@@ -37,10 +37,16 @@ struct CensoredRows {
   std::int64_t stratum_of(std::size_t row) const { return stratum.empty() ? 0 : stratum[row]; }
 };
 
-// The weights of the pairs that each row is part of, which count each pair twice in total.
+// The weights of the pairs of each row: of all of its pairs, which count each pair twice in total,
+// and of those in which the row has the earlier time.
 struct RowPairs {
   Vector<double> concordant;
   Vector<double> comparable;
+  Vector<double> early_concordant;
+  Vector<double> early_comparable;
+
+  explicit RowPairs(std::size_t n)
+      : concordant(n), comparable(n), early_concordant(n), early_comparable(n) {}
 };
 
 // Rows by stratum and time, events before censored rows.
@@ -75,12 +81,15 @@ class ConcordanceCount {
   }
 
   RowPairs row_pairs() {
-    RowPairs pairs{Vector<double>(items_.size()), Vector<double>(items_.size())};
+    RowPairs pairs(items_.size());
     for (std::size_t k = 1; k < stratum_start_.size(); ++k) {
-      count_comparable(stratum_start_[k - 1], stratum_start_[k], pairs.comparable);
+      count_comparable(stratum_start_[k - 1], stratum_start_[k], pairs);
       merge_runs(stratum_start_[k - 1], stratum_start_[k]);
     }
-    for (const Item& item : items_) pairs.concordant[item.row] = item.weight * item.concordant;
+    for (const Item& item : items_) {
+      pairs.early_concordant[item.row] = item.product() * item.lower;
+      pairs.concordant[item.row] = item.product() * item.lower + item.weight * item.higher;
+    }
     return pairs;
   }
 
@@ -88,7 +97,8 @@ class ConcordanceCount {
   struct Item {
     double weight;        // v
     double event_weight;  // q; 0 if censored
-    double concordant;    // of the pairs counted so far, without the factor `weight`
+    double lower;         // weight of later rows with lower scores, counted so far
+    double higher;        // weight of earlier events with higher scores, counted so far
     std::uint32_t rank;   // of the score; equal scores have equal ranks
     std::uint32_t row;
     double product() const { return weight * event_weight; }
@@ -121,14 +131,14 @@ class ConcordanceCount {
     for (std::size_t k = 0; k < by_score.size(); ++k) {
       const std::uint32_t row = by_score[k];
       rank += k > 0 && score[row] != score[by_score[k - 1]];
-      items_[next[run_of[row]]++] = {rows_.weight_of(row), rows_.event_weight_of(row), 0.0, rank,
-                                     row};
+      items_[next[run_of[row]]++] = {
+          rows_.weight_of(row), rows_.event_weight_of(row), 0.0, 0.0, rank, row};
     }
   }
 
   // An event is comparable with all rows of later runs, and any row with the events of earlier
   // runs. A run is censored, or all of its rows are events.
-  void count_comparable(std::size_t first, std::size_t last, Vector<double>& comparable) const {
+  void count_comparable(std::size_t first, std::size_t last, RowPairs& pairs) const {
     const auto sum = [&](std::size_t run, auto of) {
       double total = 0.0;
       for (std::size_t k = run_start_[run]; k < run_start_[run + 1]; ++k) total += of(items_[k]);
@@ -137,13 +147,15 @@ class ConcordanceCount {
     double earlier = 0.0;
     for (std::size_t run = first; run < last; ++run) {
       for (std::size_t k = run_start_[run]; k < run_start_[run + 1]; ++k)
-        comparable[items_[k].row] = items_[k].weight * earlier;
+        pairs.comparable[items_[k].row] = items_[k].weight * earlier;
       earlier += sum(run, [](const Item& item) { return item.product(); });
     }
     double later = 0.0;
     for (std::size_t run = last; run-- > first;) {
-      for (std::size_t k = run_start_[run]; k < run_start_[run + 1]; ++k)
-        comparable[items_[k].row] += items_[k].product() * later;
+      for (std::size_t k = run_start_[run]; k < run_start_[run + 1]; ++k) {
+        pairs.early_comparable[items_[k].row] = items_[k].product() * later;
+        pairs.comparable[items_[k].row] += items_[k].product() * later;
+      }
       later += sum(run, [](const Item& item) { return item.weight; });
     }
   }
@@ -173,7 +185,7 @@ class ConcordanceCount {
     std::size_t out = begin;
     const auto take_early = [&](double lower) {
       Item& item = items_[out++] = buffer_[early++];
-      item.concordant += item.event_weight * lower;
+      item.lower += lower;
     };
     while (early < n_early && late < end) {
       const std::uint32_t rank = std::min(buffer_[early].rank, items_[late].rank);
@@ -189,7 +201,7 @@ class ConcordanceCount {
       while (early < tied_early) take_early(below + 0.5 * tied_rows);
       while (late < tied_late) {
         Item& item = items_[out++] = items_[late++];
-        item.concordant += above + 0.5 * tied_events;
+        item.higher += above + 0.5 * tied_events;
       }
       below += tied_rows;
     }
