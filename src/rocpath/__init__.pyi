@@ -17,6 +17,8 @@ from .evaluation.other_metrics import (
     tpr_at_fpr,
 )
 from .evaluation.planning import n_positives_needed
+from .evaluation.reader_results import ReaderComparison
+from .evaluation.readers import compare_readers
 from .evaluation.results import AUCComparison, AUCInterval, MetricInterval
 from .evaluation.score_evaluation import ScoreEvaluation
 from .evaluation.thresholds import choose_threshold
@@ -32,6 +34,7 @@ from .search.linear_model import minimize_aum
 from .search.lines import Lines
 from .search.roc import ROCCurve, auc, aum, aum_derivatives, aum_gradient, roc_curve
 from .search.search_results import AUMPath, BestStep, StepPath
+from .survival import Survival
 from .tables.classifier import TableClassifier
 from .tables.saved_models import load_model
 from .threads import thread_limit
@@ -55,8 +58,10 @@ __all__ = [
     "OperatingPoint",
     "PenaltyRegressor",
     "ROCCurve",
+    "ReaderComparison",
     "ScoreEvaluation",
     "StepPath",
+    "Survival",
     "TableClassifier",
     "ThresholdClassifier",
     "auc",
@@ -76,6 +81,7 @@ __all__ = [
     "compare_auc",
     "compare_auc_unpaired",
     "compare_aucs",
+    "compare_readers",
     "evaluation_report",
     "fpr_at_tpr",
     "interval",

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from rocpath.survival import Survival
 from rocpath.validation import (
     Floats,
     check_count,
@@ -72,11 +73,17 @@ class Sample:
         positive: Any = None,
     ) -> Self:
         """Validate an outcome of any kind: labels, or censored times."""
-        # Censored times will have `duration` set and events as positives; metrics state
-        # by `outcome` which of both they need.
-        return cls.from_labels(
-            y, sample_weight=sample_weight, groups=groups, strata=strata, positive=positive
-        )
+        censored = Survival.from_outcome(y)
+        if censored is None:
+            return cls.from_labels(
+                y, sample_weight=sample_weight, groups=groups, strata=strata, positive=positive
+            )
+        if positive is not None:
+            raise ValueError(f"positive must be None for censored times, got {positive!r}.")
+        n_rows = len(censored)
+        weight = None if sample_weight is None else row_weights(sample_weight, n_rows)
+        codes = _design_codes(groups, strata, n_rows)
+        return cls(censored.event, weight, *codes, duration=censored.time)
 
     @property
     def outcome(self) -> str:
@@ -95,14 +102,9 @@ class Sample:
     ) -> Self:
         """Validate labels, weights, groups and strata."""
         is_positive, classes = binary_labels(y, positive)
-        n_rows = is_positive.size
         weight = None if sample_weight is None else label_weights(is_positive, sample_weight)
-        group = None if groups is None else group_codes("groups", groups, n_rows, least=2)
-        # With one row in each group, rows are independent.
-        if group is not None and count_groups(group) == n_rows:
-            group = None
-        stratum = None if strata is None else group_codes("strata", strata, n_rows)
-        return cls(is_positive, weight, group, stratum, classes=classes)
+        codes = _design_codes(groups, strata, is_positive.size)
+        return cls(is_positive, weight, *codes, classes=classes)
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -186,16 +188,24 @@ class Sample:
 
     @property
     def class_masks(self) -> Iterator[tuple[str, NDArray[np.bool_]]]:
-        """Names of the classes, and masks of their rows, negatives first."""
+        """Names of the classes, and masks of their rows, negatives first.
+
+        For censored times, they are censored rows and events.
+        """
+        if self.duration is not None and np.count_nonzero(~self.is_positive) < 2:
+            # The variance of a single censored row cannot be estimated by itself.
+            yield "row", np.ones(len(self), dtype=bool)
+            return
         yield from (("negative", ~self.is_positive), ("positive", self.is_positive))
 
     @cached_property
     def counts(self) -> dict[str, Any]:
         """Numbers of rows and groups, by their names in the results."""
         n_positives = int(np.count_nonzero(self.is_positive))
+        names = ("positives", "negatives") if self.duration is None else ("events", "censored")
         return {
-            "n_positives": n_positives,
-            "n_negatives": len(self) - n_positives,
+            f"n_{names[0]}": n_positives,
+            f"n_{names[1]}": len(self) - n_positives,
             "n_groups": None if self.unit is None else count_groups(self.unit),
         }
 
@@ -205,6 +215,17 @@ class Sample:
         total = np.bincount(self.is_positive, self.weight)
         squares = np.bincount(self.is_positive, weighted**2) / total**2
         return squares[::-1].tolist()  # type: ignore[no-any-return]
+
+
+def _design_codes(
+    groups: ArrayLike | None, strata: ArrayLike | None, n_rows: int
+) -> tuple[Codes | None, Codes | None]:
+    """Validate groups and strata, and return their codes."""
+    group = None if groups is None else group_codes("groups", groups, n_rows, least=2)
+    # With one row in each group, rows are independent.
+    if group is not None and count_groups(group) == n_rows:
+        group = None
+    return group, None if strata is None else group_codes("strata", strata, n_rows)
 
 
 def _time_blocks(time: Floats) -> Codes:

@@ -184,12 +184,12 @@ class MetricComparison(TextTable):
         for label, part in (self.subgroups or {}).items():
             for (first, second), one in part.differences.items():
                 counts = next(iter(part.intervals.values()))
-                sizes = [f"{counts.n_positives:,}", f"{counts.n_negatives:,}"]
+                sizes = [", ".join(counts.sizes)]
                 limits = f"{one.low:+.4f} to {one.high:+.4f}"
                 rows.append(
                     [str(label), f"{first} - {second}", f"{one.value:+.4f}", limits, *sizes]
                 )
-        return ["subgroup", "pair", "difference", level, "positives", "negatives"], rows
+        return ["subgroup", "pair", "difference", level, "rows"], rows
 
     def _below(self) -> list[str]:
         lines = []
@@ -207,10 +207,11 @@ class MetricComparison(TextTable):
             level = percent(self.confidence)
             lines.append(f"Largest gap {value} (simultaneous {level} CI {low} to {high})")
         first = next(islice(self.intervals.values(), 1))
-        sizes = f"{first.n_positives:,} positives, {first.n_negatives:,} negatives"
-        if first.n_groups is not None:
-            sizes += f", {first.n_groups:,} groups"
-        return [*lines, f"{sizes}.", *(f"Warning: {text}" for text in self.warnings)]
+        return [
+            *lines,
+            f"{', '.join(first.sizes)}.",
+            *(f"Warning: {text}" for text in self.warnings),
+        ]
 
     def to_frame(self) -> Any:
         """Return a data frame with a row for each pairwise difference."""

@@ -7,7 +7,14 @@ from html import escape
 from operator import call
 from typing import Any, NamedTuple
 
-_UNITS = {"positive": "positives", "negative": "negatives", "group": "groups", "stratum": "strata"}
+_UNITS = {
+    "positive": "positives",
+    "negative": "negatives",
+    "event": "events",
+    "censored": "censored",
+    "group": "groups",
+    "stratum": "strata",
+}
 
 
 class Sentence:
@@ -102,8 +109,10 @@ class MetricInterval(Sentence):
         Nominal coverage of the interval.
     positive : label
         Positive class.
-    n_positives, n_negatives : int
+    n_positives, n_negatives : int or None
         Number of rows of each class.
+    n_events, n_censored : int or None
+        Number of rows with and without an event, for censored times.
     n_groups : int or None
         Number of groups, if rows are grouped.
     n_strata, n_skipped_strata : int or None
@@ -133,6 +142,8 @@ class MetricInterval(Sentence):
     positive: Any = None
     n_positives: int | None = None
     n_negatives: int | None = None
+    n_events: int | None = None
+    n_censored: int | None = None
     n_groups: int | None = None
     n_strata: int | None = None
     n_skipped_strata: int | None = None
@@ -155,14 +166,19 @@ class MetricInterval(Sentence):
             lines.append(f"Largest gap {value} (simultaneous {level} CI {low} to {high})")
         return "\n".join([*lines, *(f"Warning: {text}" for text in self.warnings)])
 
+    @property
+    def sizes(self) -> list[str]:
+        """Numbers of rows, groups and strata with their names, such as "3 positives"."""
+        return [
+            f"{count:,} {singular if count == 1 else plural}"
+            for singular, plural in _UNITS.items()
+            if (count := getattr(self, f"n_{plural}")) is not None
+        ]
+
     def _sentence(self) -> str:
         """State the estimate, its interval and the sizes of the sample."""
         value, low, high = (f"{x:.{self.digits}f}" for x in (self.value, self.low, self.high))
-        sizes = [
-            f"{count:,} {singular if count == 1 else plural}"
-            for singular, plural in _UNITS.items()
-            if (count := getattr(self, f"n_{plural}", None)) is not None
-        ]
+        sizes = self.sizes
         if self.n_positives is not None and not is_plain_label(self.positive):
             sizes[0] += f" ({self.positive})"
         text = f"{self.name} {value} ({percent(self.confidence)} CI {low} to {high})"
@@ -182,7 +198,9 @@ class MetricInterval(Sentence):
     def row(self) -> dict[str, Any]:
         """Return the estimate, its interval and the sizes, by column name."""
         columns = ("value", "low", "high", "standard_error", "confidence")
-        counts = ("n_positives", "n_negatives", "n_groups")
+        counts = ["n_positives", "n_negatives", "n_groups"]
+        if self.n_events is not None:
+            counts[:2] = ["n_events", "n_censored"]
         row = {column: getattr(self, column) for column in (*columns, *counts)}
         return {"metric": self.name, "positive": self.positive, **row}
 

@@ -3,6 +3,17 @@
 from rocpath.evaluation.metrics.auc import AUC
 from rocpath.evaluation.metrics.average_precision import AveragePrecision
 from rocpath.evaluation.metrics.brier import Brier
+from rocpath.evaluation.metrics.concordance import Concordance, UnoConcordance
 from rocpath.evaluation.metrics.rates import AtThreshold, PrecisionAtK
+from rocpath.evaluation.metrics.time_dependent_auc import TimeDependentAUC
 
-__all__ = ["AUC", "AtThreshold", "AveragePrecision", "Brier", "PrecisionAtK"]
+__all__ = [
+    "AUC",
+    "AtThreshold",
+    "AveragePrecision",
+    "Brier",
+    "Concordance",
+    "PrecisionAtK",
+    "TimeDependentAUC",
+    "UnoConcordance",
+]

@@ -107,24 +107,21 @@ class ClassVariance(NamedTuple):
         return cls(total / (1.0 - 1.0 / n_rows), freedom, n_rows)
 
 
-def kish_counts(sample: Sample) -> tuple[float, float]:
-    """Return Kish's effective numbers of negative and positive rows."""
-    if sample.weight is None:
-        n_positives = float(np.count_nonzero(sample.is_positive))
-        return len(sample) - n_positives, n_positives
-    totals = np.bincount(sample.is_positive, sample.weight, 2)
-    squares = np.bincount(sample.is_positive, sample.weight**2, 2)
-    negative, positive = (totals**2 / np.maximum(squares, 1e-300)).tolist()
-    return negative, positive
+def kish_count(weight: Floats) -> float:
+    """Return Kish's effective number of weighted rows."""
+    return float(weight.sum() ** 2 / max(float(weight @ weight), 1e-300))
 
 
 def class_variances(sample: Sample, influence: Floats) -> list[ClassVariance]:
-    """Return the variances that negatives and positives contribute."""
-    counts = kish_counts(sample)
-    masks = [mask for _, mask in sample.class_masks]
+    """Return the variances that the classes contribute, negatives first."""
     return [
-        ClassVariance.from_influence(influence[mask], n_rows)
-        for mask, n_rows in zip(masks, counts, strict=True)
+        ClassVariance.from_influence(
+            influence[mask],
+            float(np.count_nonzero(mask))
+            if sample.weight is None
+            else kish_count(sample.weight[mask]),
+        )
+        for _, mask in sample.class_masks
     ]
 
 
@@ -164,7 +161,7 @@ class Column:
         if sample.unit is not None:
             unit = sample.unit if counted is None else sample.unit[counted]
             weight = np.asarray(np.bincount(unit, weight), dtype=np.float64)
-        return float(weight.sum() ** 2 / max(float(weight @ weight), 1e-300))
+        return kish_count(weight)
 
     def without(self, rows: NDArray[np.bool_]) -> float:
         """Return the value without some rows."""

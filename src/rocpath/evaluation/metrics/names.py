@@ -5,10 +5,16 @@ from typing import Any
 from rocpath.evaluation.metrics.auc import AUC
 from rocpath.evaluation.metrics.average_precision import AveragePrecision
 from rocpath.evaluation.metrics.brier import Brier
+from rocpath.evaluation.metrics.concordance import Concordance
 from rocpath.evaluation.metrics.metric import Metric
 from rocpath.validation import describe
 
-METRICS: dict[str, Any] = {"auc": AUC, "average_precision": AveragePrecision, "brier": Brier}
+METRICS: dict[str, Any] = {
+    "auc": AUC,
+    "average_precision": AveragePrecision,
+    "brier": Brier,
+    "concordance": Concordance,
+}
 
 
 def metric_of(metric: Any) -> Any:
