@@ -7,6 +7,7 @@ from sklearn.model_selection import GroupKFold, cross_val_score
 
 import rocpath as rp
 from rocpath import changepoint as cp
+from rocpath.changepoint import error_functions
 from rocpath.changepoint.saved_detector import SavedDetector
 from rocpath.files.models import model_bytes
 
@@ -242,3 +243,47 @@ def test_loading_a_model_without_all_fitted_attributes_raises(tmp_path):
     (tmp_path / "old.skops").write_bytes(model_bytes(saved))
     with pytest.raises(ValueError, match="damaged: learned must have the entries has_runs_"):
         rp.load_model(tmp_path / "old.skops")
+
+
+def dense_sequence(rng, n_changes=40):
+    """Return a sequence with many changes, and labels at some of them."""
+    length = rng.integers(8, 16, size=n_changes + 1)
+    x = rng.normal(np.repeat(np.tile([0.0, 6.0], n_changes)[: n_changes + 1], length))
+    change = np.cumsum(length)[:-1][::5]
+    start = np.ravel(np.column_stack((change - 3, change + 3)))
+    kind = ["one_change", "no_change"] * change.size
+    end = np.ravel(np.column_stack((change + 3, change + 5)))
+    return x, cp.Labels(start, end, kind)
+
+
+def test_the_maximum_number_of_changes_does_not_affect_learning():
+    # With at most 20 changes, the correct models of these sequences would not exist.
+    rng = np.random.default_rng(3)
+    x, labels = zip(*[dense_sequence(rng) for _ in range(12)], strict=True)
+    scores = {}
+    for max_changes in (5, 120):
+        detector = cp.LearnedDetector(max_changes=max_changes).fit(x[:8], labels[:8])
+        scores[max_changes] = detector.score(x[8:], labels[8:])
+        fewest = detector.evaluate().fewest_errors
+        assert fewest == 0
+    assert scores[5] == scores[120] == 1.0
+
+
+def test_error_functions_are_complete_for_any_initial_maximum():
+    x, labels = dense_sequence(np.random.default_rng(4))
+    every = cp.errors_by_penalty(x, labels, max_changes=x.size - 1)
+    for max_changes in (0, 3, 20):
+        grown = cp.errors_by_penalty(x, labels, max_changes=max_changes)
+        # The errors differ only for penalties far below those with the fewest errors.
+        low, high = cp.target_interval(every)
+        assert cp.target_interval(grown) == pytest.approx((low, high))
+        at = np.linspace(low - 2.5, high + 2, 50)
+        assert grown.at(at).tolist() == every.at(at).tolist()
+
+
+def test_a_limit_of_the_models_is_reported(monkeypatch):
+    x, labels = dense_sequence(np.random.default_rng(5))
+    labels = cp.Labels(labels.start, labels.end, labels.kind, sequence="pump")
+    monkeypatch.setattr(error_functions, "_MAX_WORK", 10 * x.size)
+    with pytest.warns(UserWarning, match="errors of sequence 'pump' are unknown for small"):
+        cp.errors_by_penalty(x, labels, max_changes=6)

@@ -1,5 +1,6 @@
 """Label errors of a sequence as a function of the penalty."""
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
@@ -11,8 +12,9 @@ from rocpath.changepoint.labels import LabelErrors, Labels, label_errors
 from rocpath.changepoint.observations import possible_changes
 from rocpath.changepoint.search import check_label_kinds
 from rocpath.changepoint.segment_costs import Constraint, SegmentCost
-from rocpath.changepoint.segmentation import segment
+from rocpath.changepoint.segmentation import segment, segmentation_bytes
 from rocpath.changepoint.segmentation_results import ModelSelection
+from rocpath.memory import available_memory
 from rocpath.search.breakpoints import Denominator, ErrorBreakpoints
 from rocpath.validation import (
     Floats,
@@ -26,6 +28,13 @@ from rocpath.validation import (
     whole_number,
     whole_numbers,
 )
+
+# Largest number of changes times length of a search that completes an error function; it takes
+# about 20 seconds.
+_MAX_WORK = 10**8
+# Smallest factor between the penalties with the fewest errors and those whose models were not
+# computed; predicted penalties are rarely wrong by a larger factor.
+_MARGIN = 16.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -126,7 +135,9 @@ def errors_by_penalty(
 
     The function finds the best models with up to ``max_changes`` changes (`segment`),
     the penalties that select each of them (`model_selection`), and their label errors
-    (`label_errors`).
+    (`label_errors`). Small penalties select models with more changes. Therefore, the
+    maximum grows until the errors at small penalties are known, or until the models
+    would take too much time or memory, in which case a warning is emitted.
 
     Parameters
     ----------
@@ -135,7 +146,7 @@ def errors_by_penalty(
     labels : Labels
         Labeled regions of the sequence.
     max_changes : int
-        Maximum number of changes; reduced to n - 1 for shorter sequences.
+        Initial maximum number of changes; reduced to n - 1 for shorter sequences.
     cost, weights, constraint, min_length
         As for `segment`.
     position : array-like, shape (n,), optional
@@ -157,16 +168,44 @@ def errors_by_penalty(
     """
     max_changes = whole_number("max_changes", max_changes, least=0)
     check_label_kinds(labels, constraint)
-    models = segment(
-        x,
-        possible_changes(x, max_changes),
-        cost=cost,
-        weights=weights,
-        constraint=constraint,
-        min_length=min_length,
+    settings: dict[str, Any] = {"cost": cost, "weights": weights, "constraint": constraint}
+    n_changes = possible_changes(x, max_changes)
+    while True:
+        models = segment(x, n_changes, min_length=min_length, **settings)
+        selection = models.selection()
+        function = penalty_errors(selection, label_errors(models, labels, position=position))
+        more = possible_changes(x, 2 * n_changes + 1)
+        if more == n_changes or _is_complete(function, labels, selection, n_changes):
+            return function
+        if more * np.shape(x)[0] > _MAX_WORK or segmentation_bytes(more) > available_memory():
+            _warn_of_limit(function, labels, n_changes)
+            return function
+        n_changes = more
+
+
+def _is_complete(
+    function: PenaltyErrors, labels: Labels, selection: ModelSelection, n_changes: int
+) -> bool:
+    """Return whether models with more than ``n_changes`` changes are irrelevant."""
+    # With the up-down constraint, only every second change may decrease the cost.
+    if selection.n_changes[0] < n_changes - 1:
+        return True
+    if function.fp[0] == labels.possible_fp and function.fn[0] == 0:
+        return True
+    low, _ = target_interval(function)
+    return bool(np.exp(low) > _MARGIN * selection.min_penalty[min(1, len(selection) - 1)] > 0)
+
+
+def _warn_of_limit(function: PenaltyErrors, labels: Labels, n_changes: int) -> None:
+    """Warn if the smallest penalty without additional errors is unknown."""
+    if np.isfinite(target_interval(function)[0]):
+        return
+    warnings.warn(
+        f"Label errors{labels.where} are unknown for small penalties, because segmentations with "
+        f"more than {n_changes:,} changes would take too much time or memory: label shorter "
+        "sequences, or aggregate observations.",
+        stacklevel=3,
     )
-    errors = label_errors(models, labels, position=position)
-    return penalty_errors(models.selection(), errors)
 
 
 def penalty_errors(selection: ModelSelection, errors: LabelErrors) -> PenaltyErrors:

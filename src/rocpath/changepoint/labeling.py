@@ -1,5 +1,6 @@
 """HTML page for labeling sequences in a browser."""
 
+import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from rocpath.changepoint.observations import (
 from rocpath.changepoint.penalty_default import default_penalty
 from rocpath.changepoint.segment_costs import Constraint, SegmentCost
 from rocpath.changepoint.segmentation import segment, segment_penalty
+from rocpath.files.columns import listed
 from rocpath.validation import Floats, whole_number
 
 if TYPE_CHECKING:
@@ -98,6 +100,13 @@ def labeling_page(
         _page_sequence(*one, max_changes, settings)
         for one in zip(name, place, values, weight, given, strict=True)
     ]
+    capped = [page.name for page in pages if page.note]
+    if capped:
+        warnings.warn(
+            f"the page shows at most {max_changes:,} changes, but the penalties of the following "
+            f"sequences select more: {listed(capped)}. Increase max_changes.",
+            stacklevel=2,
+        )
     has_peaks = constraint == "up_down" or any("peak" in row[3] for row in rows)
     return labeling_html(pages, labels=rows, has_peaks=has_peaks, title=title)
 

@@ -47,7 +47,9 @@ class LearnedDetector(BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     max_changes : int
-        Maximum number of changes in the segmentations of a labeled sequence.
+        Initial maximum number of changes of a labeled sequence, which grows until the
+        label errors at small penalties are known, as in `errors_by_penalty`; for other
+        libraries, with ``search``, it does not grow.
     cost, constraint, min_length
         Settings of the segmentations, as for :func:`~rocpath.changepoint.segment`.
     regressor : estimator, optional

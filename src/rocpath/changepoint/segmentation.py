@@ -109,12 +109,17 @@ def segment(
             "max_changes must be less than the number of non-missing observations, "
             f"{n_observed}, got {max_changes}."
         )
-    _check_memory((max_changes + 1) * (max_changes + 2) // 2 * _CHANGE_BYTES)
+    _check_memory(segmentation_bytes(max_changes))
     models = _best_models(sequence, min_length, max_changes=max_changes)
     if constraint is None and labels is None and min_length == 1 and COSTS[cost].min_length == 1:
         # Costs of equal models can differ by rounding.
         models = replace(models, cost=read_only(np.minimum.accumulate(models.cost)))
     return models
+
+
+def segmentation_bytes(max_changes: int) -> int:
+    """Return the approximate memory of the models with up to ``max_changes`` changes."""
+    return (max_changes + 1) * (max_changes + 2) // 2 * _CHANGE_BYTES
 
 
 def segment_penalty(

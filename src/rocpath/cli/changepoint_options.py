@@ -72,7 +72,7 @@ class Segmenting(NamedTuple):
 
     # Time and memory grow with the maximum number of changes.
     max_changes: Annotated[
-        int, typer.Option(min=1, help="Maximum number of changes in a sequence.")
+        int, typer.Option(min=1, help="Maximum number of changes on a page; a fit starts with it.")
     ]
     cost: Annotated[
         SegmentCost,

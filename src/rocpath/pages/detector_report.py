@@ -3,15 +3,12 @@
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocpath.changepoint.error_functions import target_interval
 from rocpath.changepoint.features import FEATURE_NAMES
 from rocpath.changepoint.labels import label_outcomes
 from rocpath.changepoint.learned_detector import LearnedDetector
-from rocpath.changepoint.observations import drawn_values, possible_changes
-from rocpath.changepoint.segmentation import segment
-from rocpath.changepoint.training_sequences import TrainingSequence
+from rocpath.changepoint.observations import drawn_values
 from rocpath.changepoint.worth import change_gains
 from rocpath.matrices import Columns
 from rocpath.pages.penalty_report import (
@@ -20,7 +17,6 @@ from rocpath.pages.penalty_report import (
     ReportedSequence,
     penalty_report_html,
 )
-from rocpath.validation import Floats
 
 
 def detector_report(
@@ -100,8 +96,9 @@ def _reported(detector: LearnedDetector, names: Sequence[str] | None) -> list[Re
             index if sequence.position is None else sequence.position, dtype=np.float64
         )
         penalty = float(np.exp(log_penalty[k]) * evaluation.problem.unit[k])
-        changes, mean = _segmentation(detector, sequence, penalty)
-        value, (mean,) = drawn_values(sequence.value, [mean])
+        (best,) = detector._segmentations([sequence.value], [penalty], [sequence.weight])
+        changes = best.changes
+        value, (mean,) = drawn_values(sequence.value, [best.mean])
         reported.append(
             ReportedSequence(
                 name=str(sequence.index) if names is None else names[sequence.index],
@@ -122,22 +119,3 @@ def _reported(detector: LearnedDetector, names: Sequence[str] | None) -> list[Re
             )
         )
     return reported
-
-
-def _segmentation(
-    detector: LearnedDetector, sequence: TrainingSequence, penalty: float
-) -> tuple[NDArray[np.int64], Floats]:
-    """Return the changes and means of the model whose errors the comparison counts.
-
-    If the penalty selects more than ``max_changes`` changes, this is the best model with
-    at most ``max_changes`` changes.
-    """
-    (best,) = detector._segmentations([sequence.value], [penalty], [sequence.weight])
-    if best.n_changes <= detector.max_changes or detector.search is not None:
-        return best.changes, best.mean
-    n_changes = possible_changes(sequence.value, detector.max_changes)
-    models = segment(
-        sequence.value, n_changes, weights=sequence.weight, **detector._settings.search_settings
-    )
-    k = int(models.selection().select(penalty))
-    return models.changes[k], models.mean[k]

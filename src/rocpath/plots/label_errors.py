@@ -38,7 +38,7 @@ def plot_label_errors(
         Log penalty whose segmentation is shown; by default, one with the fewest label
         errors.
     max_changes, cost, constraint
-        As in :func:`rocpath.changepoint.segment`.
+        As in :func:`rocpath.changepoint.errors_by_penalty`.
     position : array-like, shape (n,), optional
         Position of each observation, in the units of the labels; by default, its index.
     ax : sequence of two Axes, optional
@@ -58,16 +58,16 @@ def plot_label_errors(
     'number of changes: 1'
     """
     x = np.asarray(x, dtype=np.float64)
-    models = cp.segment(x, min(max_changes, x.size - 1), cost=cost, constraint=constraint)
-    selection = cp.model_selection(models.cost)
-    # `errors_by_penalty` is not used, because the figure also shows a segmentation.
-    errors = cp.penalty_errors(selection, cp.label_errors(models, labels, position=position))
+    errors = cp.errors_by_penalty(
+        x, labels, max_changes=max_changes, cost=cost, constraint=constraint, position=position
+    )
     if log_penalty is None:
         log_penalty = inside_interval(*cp.target_interval(errors))
+    best = cp.segment_penalty(x, np.exp(log_penalty), cost=cost, constraint=constraint)
     axes = canvas.axes_grid(ax, 1, 2, (9.5, 3.2), gridspec_kw={"width_ratios": (1.7, 1)})
     _draw_labels(axes[0], labels)
     place = np.arange(x.size) if position is None else np.asarray(position, float)
-    _draw_segments(axes[0], x, place, models, int(selection.select(np.exp(log_penalty))))
+    _draw_segments(axes[0], x, place, best)
     _draw_errors(axes[1], errors, log_penalty)
     for one in axes:
         canvas.legend_outside(one, "lower right", (1.0, 1.0), ncols=4, borderaxespad=0.2)
@@ -82,18 +82,16 @@ def _draw_labels(ax: Any, labels: cp.Labels) -> None:
         ax.axvspan(start, end, color=KIND_COLORS[kind], alpha=0.3, linewidth=0, label=name)
 
 
-def _draw_segments(
-    ax: Any, x: NDArray[Any], position: NDArray[Any], models: cp.Segmentations, n_changes: int
-) -> None:
+def _draw_segments(ax: Any, x: NDArray[Any], position: NDArray[Any], best: cp.Segmentation) -> None:
     ax.plot(position, x, ".", color=palette.GRAY, markersize=3.5)
     # The last segment ends where the next observation would be.
     width = position[-1] - position[-2] if x.size > 1 else 1.0
-    edge = np.append(position, position[-1] + width)[[0, *models.changes[n_changes], x.size]]
-    canvas.draw_steps(ax, edge, models.mean[n_changes], color=palette.BLACK, lw=2, label="mean")
+    edge = np.append(position, position[-1] + width)[[0, *best.changes, x.size]]
+    canvas.draw_steps(ax, edge, best.mean, color=palette.BLACK, lw=2, label="mean")
     for change in edge[1:-1]:
         ax.axvline(change, color=palette.BLACK, linestyle="--", linewidth=1)
     ax.set(xlabel="position", ylabel="value")
-    ax.set_title(f"number of changes: {n_changes}", loc="left", fontsize=10)
+    ax.set_title(f"number of changes: {best.n_changes}", loc="left", fontsize=10)
     canvas.tidy(ax)
 
 
