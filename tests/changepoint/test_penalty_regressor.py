@@ -73,12 +73,16 @@ def test_without_descent_steps_the_model_is_an_interval_regression(problem):
 
 
 def test_uninformative_features_give_a_nearly_constant_model():
-    # The features are independent of the noise levels of the sequences.
-    _, y = simulated(n=40, seed=3)
+    # The features are independent of the noise levels of the sequences. By chance, one
+    # may predict some of them, so the claim is about most of the data sets.
     X = np.random.default_rng(0).normal(size=(40, 30))
-    model = rp.PenaltyRegressor(random_state=0).fit(X, y)
-    assert model.alpha_ > 0.3
-    assert model.predict(X).std() < 0.5
+    spread = []
+    for seed in (3, 4, 5):
+        _, y = simulated(n=40, seed=seed)
+        model = rp.PenaltyRegressor(random_state=0).fit(X, y)
+        assert model.alpha_ > 0.3
+        spread.append(model.predict(X).std())
+    assert np.median(spread) < 0.5
     assert np.isfinite(model.predict(np.full((1, 30), np.inf))).all()
 
 
