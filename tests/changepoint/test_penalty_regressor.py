@@ -138,14 +138,15 @@ def test_penalties_of_degenerate_sequences_are_predicted(problem):
 
 
 @pytest.mark.parametrize("max_changes", [2, 3, 5, 10])
-def test_penalties_can_be_learned_with_a_small_max_changes(max_changes):
+def test_penalties_can_be_learned_from_incomplete_error_functions(max_changes):
     # Small penalties select models that miss labels which models of larger penalties
     # satisfy.
     rng = np.random.default_rng(0)
     labels = cp.Labels([0, 25, 35, 65, 75], [25, 35, 65, 75, 100], KINDS)
     mean = np.repeat([0.0, 0.7, 0.0], [30, 40, 30])
     sequences = [mean + rng.normal(size=100) for _ in range(100)]
-    y = [cp.errors_by_penalty(x, labels, max_changes=max_changes) for x in sequences]
+    models = [cp.segment(x, max_changes) for x in sequences]
+    y = [cp.penalty_errors(one.selection(), cp.label_errors(one, labels)) for one in models]
     assert any(one.fn[0] > one.fn.min() for one in y)
     X = cp.sequence_features(sequences).value
     for steps in (0, 4):

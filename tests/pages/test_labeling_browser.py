@@ -345,7 +345,8 @@ def test_text_is_shown_and_never_executed(show):
 
 
 def test_peaks_can_be_labeled_if_means_alternate(show):
-    browser = show(page(constraint="up_down", max_changes=2, penalties=[0] * 3))
+    with pytest.warns(UserWarning, match="at most 2 changes, but the penalties of the following"):
+        browser = show(page(constraint="up_down", max_changes=2, penalties=[0] * 3))
     drag(browser, 20, 40, "s")
     drag(browser, 60, 80, "e")
     drag(browser, 45, 55, "p")
