@@ -54,6 +54,7 @@ paper-quick: $(VENV)/installed
 # Also runs the examples. Open docs/_build/index.html. Small matrices are slower on many threads.
 docs: $(VENV)/installed-docs
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m sphinx -W --keep-going -q -b html -d docs/_build/.doctrees docs docs/_build
+	$(BIN)/python docs/check_site.py docs/_build
 
 # The tests of the core with AddressSanitizer and UBSan, in an environment of its own that shares
 # the packages of $(VENV). Hypothesis draws fewer examples, because `make fuzz` draws more, faster.
@@ -165,4 +166,4 @@ $(VENV)/installed-docs: $(VENV)/installed
 	touch $@
 
 clean:
-	rm -rf $(VENV) build dist docs/_build docs/api docs/gallery docs/tables
+	rm -rf $(VENV) build dist docs/_build docs/_live docs/api docs/gallery docs/tables

@@ -3,20 +3,23 @@
 import os
 import sys
 import warnings
+from dataclasses import is_dataclass
 from importlib.metadata import version as installed_version
-from importlib.util import find_spec
 from pathlib import Path
 
 import matplotlib as mpl
-from sphinx.ext.autodoc.mock import _MockObject
 
 sys.path.insert(0, str(Path(__file__).parent))
 import experiment_tables
+import live_pages
 import tables
+
+import rocpath
 
 mpl.use("Agg")
 tables.write_all()
 experiment_tables.write_all()
+live_pages.write_all(Path(__file__).parent / "_live" / "live")
 warnings.filterwarnings("error", module="rocpath")
 
 project = "rocpath"
@@ -33,7 +36,7 @@ extensions = [
     "myst_parser",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build", "tables"]
+exclude_patterns = ["_build", "_live", "tables"]
 templates_path = ["_templates"]
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
 
@@ -41,21 +44,20 @@ myst_enable_extensions = ["dollarmath", "colon_fence"]
 myst_heading_anchors = 3
 
 autosummary_generate = True
-# Without torch its package is documented, and its example is shown but not run.
-has_torch = find_spec("torch") is not None
-autodoc_mock_imports = [] if has_torch else ["torch"]
-_MockObject.__or__ = lambda tensor, _: tensor  # so that Tensor | None can be read
 autodoc_typehints = "none"  # numpydoc shows the types of the docstrings
 default_role = "py:obj"
 numpydoc_class_members_toctree = False
 numpydoc_show_class_members = False
 numpydoc_validation_checks = {"GL03", "GL08", "PR01", "PR02", "SS05"}
 # Functions return these results; their fields are documented as attributes.
+results = [
+    name
+    for module in (rocpath, rocpath.changepoint)
+    for name in module.__all__
+    if is_dataclass(result := getattr(module, name)) or hasattr(result, "_fields")
+]
 numpydoc_validation_exclude = {
-    r"\.(ROCCurve|StepPath|AUMPath|BestStep|Descent)$",
-    r"\.(AUCInterval|AUCComparisons?|MetricInterval|OperatingPoint)$",
-    r"\.(CalibrationCurve|ChangeWorth)$",
-    r"\.(Segmentations?|ModelSelection|LabelErrors|SequenceFeatures)$",
+    rf"\.({'|'.join(results)})$",
     # The class of a display documents the parameters of all its methods.
     r"\.plots\.\w+\.",
     # The usual methods of scikit-learn; `fit` documents their parameters.
@@ -70,7 +72,7 @@ sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
     "within_subsection_order": "FileNameSortKey",
-    "filename_pattern": r"plot_\d\d_" if has_torch else r"plot_\d\d_(?!rare_images|certified)",
+    "filename_pattern": r"plot_\d\d_",
     "abort_on_example_error": True,
     "download_all_examples": False,
     "show_signature": False,
@@ -83,6 +85,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = f"rocpath {release}"
 html_show_sourcelink = False
 html_static_path = ["_static"]
+html_extra_path = ["_live"]
 html_css_files = ["layout.css"]
 html_sidebars = {"index": [], "search": []}  # others show the pages of their section
 toc_object_entries_show_parents = "hide"

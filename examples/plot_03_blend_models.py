@@ -27,7 +27,7 @@ X = digits.images.reshape(-1, 4, 2, 4, 2).mean(axis=(2, 4)).reshape(-1, 16)
 y = digits.target == 8
 models = [
     ("logistic", make_pipeline(StandardScaler(), LogisticRegression(C=0.1))),
-    ("forest", RandomForestClassifier(random_state=0)),
+    ("forest", RandomForestClassifier(50, random_state=0)),
     ("neighbors", KNeighborsClassifier(10, weights="distance")),
 ]
 

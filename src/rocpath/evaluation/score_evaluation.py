@@ -181,7 +181,15 @@ class ScoreEvaluation(TextTable):
         }
 
     def report(self, path: str | Path, *, title: str = "Evaluation of scores") -> Path:
-        """Write a self-contained HTML page, and return its path."""
+        """Write a self-contained HTML page, and return its path.
+
+        Parameters
+        ----------
+        path : str or Path
+            File to write.
+        title : str
+            Title of the page, as plain text.
+        """
         # Pages are above the results that they show.
         from rocpath.pages.evaluation import evaluation_html
 
