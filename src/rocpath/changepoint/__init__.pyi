@@ -17,6 +17,7 @@ from .penalty_default import default_penalty
 from .penalty_regressor import PenaltyRegressor
 from .segmentation import segment, segment_penalty
 from .segmentation_results import ModelSelection, Segmentation, Segmentations, model_selection
+from .segmented_table import SegmentedTable, segment_table
 from .worth import ChangeWorth, change_worth, changes_worth
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "PenaltyRegressor",
     "Segmentation",
     "Segmentations",
+    "SegmentedTable",
     "SequenceFeatures",
     "change_worth",
     "changes_table",
@@ -46,6 +48,7 @@ __all__ = [
     "penalty_errors",
     "segment",
     "segment_penalty",
+    "segment_table",
     "sequence_features",
     "target_interval",
 ]

@@ -43,21 +43,16 @@ def segment(
     early_checks.check_exists(sequences.sequences)
     early_checks.check_folder(to.out, force=to.force)
     from rocpath import changepoint as cp
-    from rocpath.cli import sequence_files
     from rocpath.cli.files import write_folder
+    from rocpath.cli.sequence_files import open_sequences
     from rocpath.cli.terminal import progress_bar, say
 
-    table = sequence_files.open_sequences(sequences, segmenting.cost, quiet=to.quiet)
+    table = open_sequences(sequences, segmenting.cost, quiet=to.quiet)
     with progress_bar(quiet=to.quiet) as progress:
-        settings = {"weights": table.weights, **segmenting.search}
-        found = cp.detect_changes(table.values, penalty, progress=progress, **settings)
-    penalties = [one.penalty for one in found]
+        result = cp.segment_table(table, penalty, progress=progress, **segmenting._asdict())
     title = f"Label changes in {early_checks.shown_name(sequences.sequences)}"
-    page = sequence_files.labeling_page_of(table, segmenting, penalties=penalties, title=title)
-    worth = cp.changes_worth(table.values, found, **settings)
-    files = sequence_files.detection_files(table, found, worth)
-    write_folder(to.out, {**files, "labels.html": page}, force=to.force)
-    say(sequence_files.detection_summary(found, penalty))
+    write_folder(to.out, result.to_files(title), force=to.force)
+    say(repr(result))
     say(f"Wrote {to.out}. Open {to.out}/labels.html to label the changes.")
 
 

@@ -88,11 +88,6 @@ class Segmenting(NamedTuple):
         int, typer.Option(min=1, help="Minimum number of observations in a segment.")
     ] = 1
 
-    @property
-    def search(self) -> dict[str, Any]:
-        """Settings other than the maximum number of changes."""
-        return {k: v for k, v in self._asdict().items() if k != "max_changes"}
-
 
 class Page(NamedTuple):
     """Output file of a page, and options for writing it."""

@@ -5,15 +5,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-import polars as pl
-
 from rocpath import changepoint as cp
-from rocpath.changepoint import ChangeWorth, LearnedDetector, Segmentation
+from rocpath.changepoint import LearnedDetector
 from rocpath.changepoint.label_table import LabelTable, read_labels
 from rocpath.cli.changepoint_options import LabelFile, Segmenting, Sequences
 from rocpath.cli.files import opened
 from rocpath.cli.terminal import say
-from rocpath.files.csv_text import inert_csv
 from rocpath.files.sequence_table import SequenceTable, SkippedSequence
 from rocpath.files.sequences import read_sequences
 
@@ -64,38 +61,6 @@ def _show(skipped: Sequence[SkippedSequence], notes: Sequence[str], *, quiet: bo
         say(f"warning: skipped {len(skipped) - _MAX_NAMED} more sequences.")
     for note in () if quiet else notes:
         say(f"note: {note}")
-
-
-def detection_files(
-    table: SequenceTable, found: Sequence[Segmentation], worth: Sequence[ChangeWorth]
-) -> dict[str, str]:
-    """Return the tables of changes and of sequences as CSV text, by file name."""
-    changes, sequences = cp.changes_table(table, found, worth), _summary_table(table, found)
-    return {"changes.csv": inert_csv(changes), "sequences.csv": inert_csv(sequences)}
-
-
-def _summary_table(table: SequenceTable, segmentations: Sequence[Segmentation]) -> pl.DataFrame:
-    """List the length, penalty and number of changes of each sequence."""
-    sequence = table.columns.sequence or "sequence"
-    rows: list[dict[str, Any]] = [
-        {sequence: one.name, "n_observations": len(one.value), "penalty": model.penalty}
-        | {"n_changes": model.n_changes}
-        for one, model in zip(table.sequences, segmentations, strict=True)
-    ]
-    rows += [{sequence: one.sequence, "note": one.note} for one in table.skipped]
-    numbers = {"n_observations": pl.Int64, "penalty": pl.Float64, "n_changes": pl.Int64}
-    return pl.DataFrame(rows, schema={sequence: pl.String, **numbers, "note": pl.String})
-
-
-def detection_summary(found: Sequence[Segmentation], penalty: float | None) -> str:
-    """Summarize the numbers of changes and sequences in a sentence."""
-    rule = "default of each sequence" if penalty is None else f"{penalty:g}"
-    n_changes = _counted(sum(one.n_changes for one in found), "change")
-    return f"{n_changes} in {_counted(len(found), 'sequence')}; penalty: {rule}."
-
-
-def _counted(n: int, noun: str) -> str:
-    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
 
 
 def detector_files(
