@@ -21,6 +21,7 @@ from .evaluation.reader_results import ReaderComparison
 from .evaluation.readers import compare_readers
 from .evaluation.results import AUCComparison, AUCInterval, MetricInterval
 from .evaluation.score_evaluation import ScoreEvaluation
+from .evaluation.threshold_table import ThresholdRow, ThresholdTable, threshold_table
 from .evaluation.thresholds import choose_threshold
 from .files.sequences import read_sequences
 from .files.tables import read_table
@@ -64,6 +65,8 @@ __all__ = [
     "Survival",
     "TableClassifier",
     "ThresholdClassifier",
+    "ThresholdRow",
+    "ThresholdTable",
     "auc",
     "auc_interval",
     "aum",
@@ -98,5 +101,6 @@ __all__ = [
     "scorers",
     "sweep",
     "thread_limit",
+    "threshold_table",
     "tpr_at_fpr",
 ]

@@ -95,6 +95,9 @@ class RateScale:
         """Return the limits of the interval."""
         value, n = column.value, n_equivalent(column, variance)
         square = t_quantile(variance.freedom, confidence) ** 2
+        if is_binomial(column, n):
+            # The variance of a share of independent rows is known for each share.
+            n, square = column.n_effective, t_quantile(np.inf, confidence) ** 2
         middle = (value + 0.5 * square / n) / (1.0 + square / n)
         half = np.sqrt(square * (value * (1.0 - value) / n + 0.25 * square / n**2))
         half = float(half) / (1.0 + square / n)
@@ -113,3 +116,11 @@ def n_equivalent(column: Column, variance: Variance) -> float:
     if variance.value <= _NO_VARIANCE or not 0 < value < 1:
         return column.n_effective
     return value * (1.0 - value) / variance.value
+
+
+def is_binomial(column: Column, n_rows: float) -> bool:
+    """Whether a rate is a share of independent rows with equal weights."""
+    if column.sample.unit is not None or column.sample.weight is not None:
+        return False
+    # The unbiased estimate of the variance divides by one row less.
+    return n_rows > column.n_effective * (1.0 - 1e-9) - 1.0
