@@ -90,7 +90,7 @@ def averaged(x, cost):
 
 
 # Costs that `robust_cost` and `column_cost` compute.
-ARRAY_COSTS = ("biweight", "huber", "mean_variance")
+ARRAY_COSTS = ("biweight", "huber", "mean_variance", "linear")
 
 
 def robust_loss(distance, cost, threshold):
@@ -143,6 +143,18 @@ def column_cost(rows, weight, cost, floor):
             variance = max(square / total, least)
             cost_of_all += total * (log(variance) - 1) + square / variance
     return cost_of_all
+
+
+def line_cost(x, time, weight):
+    """Compute the exact sum of squared deviations from the least-squares line."""
+    x, time, weight = ([Fraction(v) for v in one] for one in (x, time, weight))
+    total = sum(weight)
+    mean_time = sum(w * t for t, w in zip(time, weight, strict=True)) / total
+    mean = sum(w * v for v, w in zip(x, weight, strict=True)) / total
+    rows = [(v - mean, t - mean_time, w) for v, t, w in zip(x, time, weight, strict=True)]
+    spread = sum(w * t * t for _, t, w in rows)
+    slope = sum(w * v * t for v, t, w in rows) / spread if spread else Fraction(0)
+    return float(sum(w * (v - slope * t) ** 2 for v, t, w in rows))
 
 
 def best_array_costs(n, cost_of, min_length, labels=()):

@@ -1,5 +1,5 @@
 // The best segmentations for costs with several parameters per segment: the means of several
-// columns, or mean and variance.
+// columns, mean and variance, or a line.
 //
 // Optimal partitioning over the last change, with the pruning of PELT (Killick et al. 2012): a last
 // change at s that costs more up to t than a change at t itself is never optimal after t, because
@@ -13,10 +13,8 @@
 
 #include <algorithm>
 #include <array>
-#include <concepts>
 #include <cstdint>
 #include <limits>
-#include <span>
 #include <vector>
 
 #include "changepoint/costs/cost_function.hpp"
@@ -24,20 +22,21 @@
 
 namespace rocpath {
 
-// A cost that depends on the sums of squares of the columns of a segment around their means.
+// A cost that is updated by one observation at a time, for many segments at once.
 template <class Cost>
-concept ColumnCost = requires(std::span<const double> floor, double weight, double square) {
-  // The contribution of a column; `floor` is the smallest variance of the column.
-  { Cost::of_column(weight, square, floor[0]) } -> std::same_as<double>;
+concept StatisticsCost = requires(typename Cost::Statistics segments, const double* x,
+                                  double weight, std::vector<double>& total, std::size_t n) {
+  segments.resize(n);
+  segments.move(n, n);
+  segments.observe(x, weight, total);
 };
 
-// Starts of the last segment that may still be best, and that segment's means and sums of squares
-// (Welford's update, which avoids cancellation).
-template <ColumnCost Cost>
+// Starts of the last segment that may still be best, with the costs of these segments.
+template <StatisticsCost Cost>
 class Candidates {
  public:
   explicit Candidates(const SegmentSettings& settings)
-      : settings_(&settings), mean_(settings.floor.size()), square_(settings.floor.size()) {}
+      : settings_(&settings), segments_(settings) {}
 
   std::size_t size() const { return start_.size(); }
 
@@ -48,33 +47,13 @@ class Candidates {
     node_.push_back(node);
     before_.push_back(before);
     total_.push_back(before);
-    weight_.push_back(0.0);
     dead_from_.push_back(std::numeric_limits<std::int32_t>::max());
-    for (std::size_t j = 0; j < mean_.size(); ++j) {
-      mean_[j].push_back(0.0);
-      square_[j].push_back(0.0);
-    }
+    segments_.resize(size());
   }
 
   void observe(const double* x, double weight) {
-    const std::size_t n = size();
-    share_.resize(n);
-    for (std::size_t k = 0; k < n; ++k) {
-      weight_[k] += weight;
-      share_[k] = weight / weight_[k];
-      total_[k] = before_[k];
-    }
-    for (std::size_t j = 0; j < mean_.size(); ++j) {
-      double* mean = mean_[j].data();
-      double* square = square_[j].data();
-      const double value = x[j], floor = settings_->floor[j];
-      for (std::size_t k = 0; k < n; ++k) {
-        const double distance = value - mean[k];
-        square[k] += (weight_[k] - weight) * share_[k] * distance * distance;
-        mean[k] += share_[k] * distance;
-        total_[k] += Cost::of_column(weight_[k], square[k], floor);
-      }
-    }
+    total_ = before_;
+    segments_.observe(x, weight, total_);
   }
 
   // The best segment that ends before `end` and is long enough.
@@ -114,12 +93,8 @@ class Candidates {
     node_[to] = node_[from];
     before_[to] = before_[from];
     total_[to] = total_[from];
-    weight_[to] = weight_[from];
     dead_from_[to] = dead_from_[from];
-    for (std::size_t j = 0; j < mean_.size(); ++j) {
-      mean_[j][to] = mean_[j][from];
-      square_[j][to] = square_[j][from];
-    }
+    segments_.move(from, to);
   }
 
   void shrink(std::size_t size) {
@@ -127,19 +102,17 @@ class Candidates {
     node_.resize(size);
     before_.resize(size);
     total_.resize(size);
-    weight_.resize(size);
     dead_from_.resize(size);
-    for (auto& column : mean_) column.resize(size);
-    for (auto& column : square_) column.resize(size);
+    segments_.resize(size);
   }
 
   const SegmentSettings* settings_;
   std::vector<std::int32_t> start_, node_, dead_from_;
-  std::vector<double> before_, total_, weight_, share_;
-  std::vector<std::vector<double>> mean_, square_;  // indexed by column, then candidate
+  std::vector<double> before_, total_;
+  typename Cost::Statistics segments_;
 };
 
-template <ColumnCost Cost>
+template <StatisticsCost Cost>
 class PeltSearch final : public Segmenter {
  public:
   explicit PeltSearch(SegmentSettings settings)
@@ -157,11 +130,12 @@ class PeltSearch final : public Segmenter {
   PeltSearch& operator=(const PeltSearch&) = delete;
 
   void push(const Observations& data, const Interrupt& check) override {
-    const std::size_t n_columns = settings_.floor.size();
+    if (data.size() == 0) return;
+    const std::size_t n_entries = data.x.size() / data.size();
     for (std::size_t t = 0; t < data.size(); ++t) {
       for (std::size_t layer = 0; layer < n_layers_; ++layer)
         for (auto& state : candidates_[layer])
-          state.observe(data.x.data() + t * n_columns, data.weight[t]);
+          state.observe(data.x.data() + t * n_entries, data.weight[t]);
       ++position_;
       end_segments();
       begin_segments();

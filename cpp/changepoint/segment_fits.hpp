@@ -7,10 +7,11 @@
 
 #include <limits>
 
+#include "changepoint/costs/column_statistics.hpp"
+#include "changepoint/costs/linear_cost.hpp"
 #include "changepoint/costs/mean_functions.hpp"
 #include "changepoint/costs/normal_cost.hpp"
 #include "changepoint/costs/robust_functions.hpp"
-#include "changepoint/pelt_search.hpp"
 #include "numerics/compensated_sum.hpp"
 
 namespace rocpath {
@@ -81,6 +82,23 @@ class ColumnFit {
  private:
   std::vector<double> floor_;
   std::vector<CostPiece> fits_;  // one fit for each column
+};
+
+// The center of a line has three entries: mean value, slope and mean time.
+class LineFit {
+ public:
+  explicit LineFit(const SegmentSettings&) {}
+  void add(const Observations& data, std::size_t start, std::size_t end) {
+    for (std::size_t t = start; t < end; ++t)
+      line_.add(data.x[2 * t], data.x[2 * t + 1], data.weight[t]);
+  }
+  double finish(std::vector<double>& center) const {
+    center = {line_.value, line_.slope, line_.time};
+    return line_.square;
+  }
+
+ private:
+  FittedLine line_;
 };
 
 template <RobustLoss Loss>

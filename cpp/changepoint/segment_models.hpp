@@ -10,6 +10,7 @@
 #include "changepoint/costs/exponential_cost.hpp"
 #include "changepoint/costs/geometric_cost.hpp"
 #include "changepoint/costs/huber_cost.hpp"
+#include "changepoint/costs/linear_cost.hpp"
 #include "changepoint/costs/mean_variance_cost.hpp"
 #include "changepoint/costs/multivariate_normal_cost.hpp"
 #include "changepoint/costs/normal_cost.hpp"
@@ -26,7 +27,7 @@ namespace rocpath {
 // or `multivariate_normal_cost.hpp`, and add the struct here.
 using SegmentCosts =
     std::tuple<NormalCost, PoissonCost, ExponentialCost, BinomialCost, GeometricCost, VarianceCost,
-               BiweightCost, HuberCost, MultivariateNormalCost, MeanVarianceCost>;
+               BiweightCost, HuberCost, LinearCost, MultivariateNormalCost, MeanVarianceCost>;
 
 // Call `act` with an object of every cost.
 template <class Act>
@@ -51,7 +52,7 @@ inline std::unique_ptr<Segmenter> make_segmenter(std::string_view cost_name, boo
   return with_cost<Made>(cost_name, [&]<class Cost>(Cost) -> Made {
     if constexpr (RobustLoss<Cost>) {
       return std::make_unique<SegmentSearch<AnyChange<RobustFunctions<Cost>>>>(std::move(settings));
-    } else if constexpr (ColumnCost<Cost>) {
+    } else if constexpr (StatisticsCost<Cost>) {
       return std::make_unique<PeltSearch<Cost>>(std::move(settings));
     } else {
       if (is_up_down)
@@ -74,6 +75,8 @@ inline std::unique_ptr<ModelFitter> make_fitter(std::string_view cost_name,
   return with_cost<Made>(cost_name, [&]<class Cost>(Cost) -> Made {
     if constexpr (RobustLoss<Cost>)
       return std::make_unique<FitOfCost<RobustFit<Cost>>>(settings, position, is_tied, n_changes);
+    else if constexpr (std::same_as<Cost, LinearCost>)
+      return std::make_unique<FitOfCost<LineFit>>(settings, position, is_tied, n_changes);
     else if constexpr (ColumnCost<Cost>)
       return std::make_unique<FitOfCost<ColumnFit<Cost>>>(settings, position, is_tied, n_changes);
     else

@@ -62,6 +62,8 @@ struct CostProperties {
   std::array<double, 3> variance = {0.0, 0.0, 0.0};
   // Default threshold of a robust cost, in standard deviations of the noise; 0 for other costs.
   double threshold = 0.0;
+  // Whether each observation has a time, which follows its value.
+  bool uses_time = false;
   // Minimum number of observations needed to estimate the parameters.
   std::size_t min_length = 1;
 };

@@ -87,9 +87,11 @@ nb::dict segment_costs() {
     properties["most_x"] = own.most_x;
     properties["variance"] = nb::make_tuple(own.variance[0], own.variance[1], own.variance[2]);
     properties["threshold"] = own.threshold;
+    properties["uses_time"] = own.uses_time;
     properties["min_length"] = own.min_length;
     properties["allows_columns"] = ColumnCost<decltype(cost)>;
-    properties["allows_constraint"] = !ColumnCost<decltype(cost)> && !RobustLoss<decltype(cost)>;
+    properties["allows_constraint"] =
+        !StatisticsCost<decltype(cost)> && !RobustLoss<decltype(cost)>;
     costs[own.name] = properties;
   });
   return costs;

@@ -4,11 +4,15 @@
 // requires.
 #pragma once
 
-#include "changepoint/costs/cost_pieces.hpp"
+#include <cmath>
+
+#include "changepoint/costs/column_statistics.hpp"
 
 namespace rocpath {
 
 struct MeanVarianceCost {
+  using Statistics = ColumnStatistics<MeanVarianceCost>;
+
   static constexpr CostProperties properties{
       // A change of units adds a constant to the cost.
       .name = "mean_variance",    .is_homogeneous = true, .power = 0,

@@ -1,11 +1,13 @@
 // The normal cost of several columns: the sum of squares around their means.
 #pragma once
 
-#include "changepoint/costs/cost_pieces.hpp"
+#include "changepoint/costs/column_statistics.hpp"
 
 namespace rocpath {
 
 struct MultivariateNormalCost {
+  using Statistics = ColumnStatistics<MultivariateNormalCost>;
+
   static constexpr CostProperties properties{.name = "multivariate_normal",
                                              .is_homogeneous = true,
                                              .power = 2,

@@ -22,6 +22,7 @@ class CostProperties:
     most_x: float
     variance: tuple[float, float, float]
     threshold: float
+    uses_time: bool
     min_length: int
     allows_columns: bool
     allows_constraint: bool

@@ -1,6 +1,6 @@
 """Penalties and noise estimates for sequences without labels."""
 
-from typing import NamedTuple, get_args
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -156,23 +156,8 @@ class _Model(NamedTuple):
 def _model(sequence: CheckedSequence, penalty: float) -> _Model:
     """Segment the sequence, and estimate the noise of the residuals."""
     found = search(sequence, penalty=penalty)
-    fits = fit(sequence, **found)
-    x, weight = sequence.x, sequence.weight
-    n, n_changes = x.size, found["change"].size
-    length = np.diff(np.concatenate(([0], found["change"], [n])))
-    means = fits["mean"]
-    # For likelihoods, Pearson residuals of spikes would depend on the surrounding level.
-    properties = COSTS[sequence.cost]
-    if not properties.is_likelihood:
-        means = _means_without_spikes(means, np.add.reduceat(weight, [0, *found["change"]]))
-    fitted = np.repeat(means + sequence.origin, length)
-    residual = (x - fitted) * np.sqrt(weight)
-    if properties.is_likelihood:
-        # For Pearson residuals, a variance of 0 occurs only if all values of a segment are equal.
-        expected = properties.variance_of_mean(fitted)
-        residual = residual / np.sqrt(np.where(expected > 0, expected, 1.0))
-    if properties.is_robust:
-        residual = np.clip(residual, -sequence.threshold, sequence.threshold)
+    residual = _residuals(sequence, found)
+    n, n_changes = residual.size, found["change"].size
     variance = float(residual @ residual) / n
     if variance == 0:
         return _Model(penalty, 0.0, -np.inf)
@@ -185,6 +170,32 @@ def _model(sequence: CheckedSequence, penalty: float) -> _Model:
     criterion = n * np.log(innovation) + 3 * n_changes * np.log(n)
     long_run = variance * (1 + correlation) / (1 - correlation)
     return _Model(penalty, long_run, float(criterion))
+
+
+def _residuals(sequence: CheckedSequence, found: dict[str, Any]) -> NDArray[np.float64]:
+    """Return the weighted residuals of a model, or Pearson residuals for likelihoods."""
+    center = fit(sequence, **found)["mean"]
+    x, weight = sequence.x, sequence.weight
+    start = np.append(0, found["change"])
+    length = np.diff(np.append(start, x.size))
+    properties = COSTS[sequence.cost]
+    if properties.uses_time:
+        value, slope, time = np.repeat(center.reshape(-1, 3), length, axis=0).T
+        return np.asarray(
+            (x - sequence.origin - value - slope * (sequence.time - time)) * np.sqrt(weight)
+        )
+    # For likelihoods, Pearson residuals of spikes would depend on the surrounding level.
+    if not properties.is_likelihood:
+        center = _means_without_spikes(center, np.add.reduceat(weight, start))
+    fitted = np.repeat(center + sequence.origin, length)
+    residual = (x - fitted) * np.sqrt(weight)
+    if properties.is_likelihood:
+        # For Pearson residuals, a variance of 0 occurs only if all values of a segment are equal.
+        expected = properties.variance_of_mean(fitted)
+        residual = residual / np.sqrt(np.where(expected > 0, expected, 1.0))
+    if properties.is_robust:
+        residual = np.clip(residual, -sequence.threshold, sequence.threshold)
+    return np.asarray(residual)
 
 
 def _means_without_spikes(

@@ -61,6 +61,11 @@ class CheckedSequence:
         found = changes if self.index is None else self.index[changes]
         return read_only(found.astype(np.int64))
 
+    @property
+    def time(self) -> NDArray[np.float64]:
+        """Index of each observation in the sequence that includes missing observations."""
+        return np.arange(float(self.n)) if self.index is None else self.index.astype(float)
+
     def penalty_in_units(self, penalty: float) -> float:
         """Return the penalty in the units of the search; positive penalties stay positive."""
         power = COSTS[self.cost].power * self.exponent + self.weight_exponent
@@ -211,7 +216,11 @@ def _blocks(sequence: CheckedSequence) -> Iterator[tuple[NDArray[np.float64], ND
     """Yield blocks of flattened observations, relative to the origin, and their weights."""
     for start in range(0, sequence.weight.size, _BLOCK_SIZE):
         block = slice(start, start + _BLOCK_SIZE)
-        yield (sequence.x[block] - sequence.origin).ravel(), sequence.weight[block]
+        x = sequence.x[block] - sequence.origin
+        if COSTS[sequence.cost].uses_time:
+            # The search scales times together with values, which does not affect lines.
+            x = np.column_stack((x, sequence.time[block]))
+        yield x.ravel(), sequence.weight[block]
 
 
 def check_observations(name: str, x: NDArray[np.float64], cost: SegmentCost) -> None:

@@ -17,6 +17,8 @@ With center μ, observations x and weights w of a segment, the costs are
 - ``"biweight"``: Σ w min((x - μ)², c²), with the threshold c.
 - ``"huber"``: Σ w h(x - μ), where h(r) is r² if abs(r) is at most c, and c (2 abs(r) - c)
   otherwise.
+- ``"linear"``: Σ w (x - α - β t)², where t is the index of an observation; a line with its
+  own level α and slope β for each segment, which has at least two observations.
 - ``"mean_variance"``: W log σ², with the total weight W and the variance σ² of the
   segment, which has at least two observations, summed over columns.
 """
@@ -32,6 +34,7 @@ SegmentCost = Literal[
     "variance",
     "biweight",
     "huber",
+    "linear",
     "mean_variance",
 ]
 Constraint = Literal["up_down"] | None

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from rocpath.changepoint.cost_properties import COSTS
 from rocpath.changepoint.labels import Labels
@@ -58,8 +58,8 @@ def segment(
         Constraint on the means. With ``"up_down"``, they alternate: the means of
         segments 1, 3, ... (peaks) are not lower than those of their neighbors 0, 2, ...
         (background). With an even number of changes, all peaks are complete. The
-        constraint is not available for robust costs, ``"mean_variance"`` or several
-        columns.
+        constraint is not available for robust costs, ``"linear"``, ``"mean_variance"``
+        or several columns.
     labels : Labels, optional
         Labels that the segmentation must satisfy; labels of peaks require
         ``constraint="up_down"``.
@@ -180,8 +180,9 @@ def segment_penalty(
         sequence, min_length, penalty=np.inf if is_constant else penalty, progress=progress
     )
     (cost_of_best,), (changes,), (mean,) = models.cost.tolist(), models.changes, models.mean
+    slope = None if models.slope is None else models.slope[0]
     at = None if position is None else read_only(np.asarray(position, float)[changes])
-    return Segmentation(cost_of_best, changes, mean, penalty, models.n, at)
+    return Segmentation(cost_of_best, changes, mean, penalty, models.n, at, slope)
 
 
 def _best_models(
@@ -206,7 +207,7 @@ def _best_models(
     fits = fit(sequence, found["change"], found["is_tied"], n_changes)
     cost = np.full(is_model.size, np.inf)
     cost[is_model] = fits["cost"]
-    mean = fits["mean"].reshape(-1, *sequence.origin.shape) + sequence.origin
+    mean, slope = _centers(sequence, fits["mean"], found["change"], n_changes)
     ends = np.cumsum(np.where(is_model, found["n_changes"], 0))[:-1]
     mean_ends = np.cumsum(found["n_changes"] + 1)[:-1]
     return Segmentations(
@@ -214,7 +215,25 @@ def _best_models(
         tuple(np.split(sequence.original(found["change"]), ends)),
         tuple(np.split(read_only(mean), mean_ends)),
         sequence.n,
+        None if slope is None else tuple(np.split(read_only(slope), mean_ends)),
     )
+
+
+def _centers(
+    sequence: CheckedSequence,
+    center: NDArray[np.float64],
+    change: NDArray[np.int32],
+    n_changes: NDArray[np.int64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+    """Return the mean of each segment, and the slopes and values in the middle of lines."""
+    if not COSTS[sequence.cost].uses_time:
+        return center.reshape(-1, *sequence.origin.shape) + sequence.origin, None
+    value, slope, time = center.reshape(-1, 3).T
+    models = np.split(sequence.original(change), np.cumsum(n_changes)[:-1])
+    start = np.concatenate([np.append(0, one) for one in models])
+    end = np.concatenate([np.append(one, sequence.n) for one in models])
+    middle = (start + end - 1) / 2
+    return value + slope * (middle - time) + sequence.origin, np.array(slope)
 
 
 def _check_memory(n_bytes: int) -> None:

@@ -87,12 +87,16 @@ class Segmentations:
         if there are several columns, or their variances for ``cost="variance"``.
     n : int
         Length of the sequence.
+    slope : tuple of arrays or None
+        For ``cost="linear"``, the slopes of the lines per observation; ``mean`` then
+        contains the values in the middle of the segments.
     """
 
     cost: NDArray[np.float64]
     changes: tuple[NDArray[np.int64], ...]
     mean: tuple[NDArray[np.float64], ...]
     n: int
+    slope: tuple[NDArray[np.float64], ...] | None = None
 
     def __len__(self) -> int:
         """Return the number of models, ``max_changes + 1``."""
@@ -123,6 +127,9 @@ class Segmentation:
         Length of the sequence.
     position : array or None
         Positions of the changes, if the observations have positions.
+    slope : array or None
+        For ``cost="linear"``, the slope of each line per observation; ``mean`` then
+        contains the values in the middle of the segments.
     """
 
     cost: float
@@ -131,6 +138,17 @@ class Segmentation:
     penalty: float
     n: int
     position: NDArray[np.float64] | None = None
+    slope: NDArray[np.float64] | None = None
+
+    def fitted(self) -> NDArray[np.float64]:
+        """Return the fitted value of each observation: the mean or the line of its segment."""
+        length = np.diff([0, *self.changes, self.n])
+        fitted = np.repeat(self.mean, length, axis=0)
+        if self.slope is not None:
+            start = np.repeat(np.append(0, self.changes), length)
+            middle = start + (np.repeat(length, length) - 1) / 2
+            fitted = fitted + np.repeat(self.slope, length) * (np.arange(self.n) - middle)
+        return np.asarray(fitted)
 
     @property
     def n_changes(self) -> int:
