@@ -48,7 +48,9 @@ class Sample:
         Code shared by identical rows.
     duration : array of float or None
         Time until the event or censoring, if the outcome is a censored time; positives
-        are then the rows with an event.
+        are then the rows with an event that counts.
+    event : array of bool or None
+        Whether the event occurred, if only those until a time count.
     classes : tuple
         Negative and positive label.
     """
@@ -60,6 +62,7 @@ class Sample:
     time: Floats | None = None
     copy: Codes | None = None
     duration: Floats | None = None
+    event: NDArray[np.bool_] | None = None
     classes: tuple[Any, Any] = (0, 1)
 
     @classmethod
@@ -84,6 +87,19 @@ class Sample:
         weight = None if sample_weight is None else row_weights(sample_weight, n_rows)
         codes = _design_codes(groups, strata, n_rows)
         return cls(censored.event, weight, *codes, duration=censored.time)
+
+    @property
+    def has_event(self) -> NDArray[np.bool_]:
+        """Whether the event of each row occurred, if the outcome is a censored time."""
+        return self.is_positive if self.event is None else self.event
+
+    def until(self, time: float) -> Self:
+        """Count only the events until a time; the same sample is returned each time."""
+        samples = self.__dict__.setdefault("_until", {})
+        if time not in samples:
+            counted = self.has_event & (np.asarray(self.duration) <= time)
+            samples[time] = self._with_unit(self.unit, is_positive=counted, event=self.has_event)
+        return samples[time]  # type: ignore[no-any-return]
 
     @property
     def outcome(self) -> str:
@@ -190,10 +206,11 @@ class Sample:
     def class_masks(self) -> Iterator[tuple[str, NDArray[np.bool_]]]:
         """Names of the classes, and masks of their rows, negatives first.
 
-        For censored times, they are censored rows and events.
+        For censored times, positives are the events that count.
         """
-        if self.duration is not None and np.count_nonzero(~self.is_positive) < 2:
-            # The variance of a single censored row cannot be estimated by itself.
+        n_events = int(np.count_nonzero(self.is_positive))
+        if self.duration is not None and min(n_events, len(self) - n_events) < 2:
+            # The variance of a single row cannot be estimated by itself.
             yield "row", np.ones(len(self), dtype=bool)
             return
         yield from (("negative", ~self.is_positive), ("positive", self.is_positive))
@@ -201,7 +218,7 @@ class Sample:
     @cached_property
     def counts(self) -> dict[str, Any]:
         """Numbers of rows and groups, by their names in the results."""
-        n_positives = int(np.count_nonzero(self.is_positive))
+        n_positives = int(np.count_nonzero(self.has_event))
         names = ("positives", "negatives") if self.duration is None else ("events", "censored")
         return {
             f"n_{names[0]}": n_positives,

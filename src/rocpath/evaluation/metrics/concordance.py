@@ -91,11 +91,14 @@ class UnoConcordance(Concordance):
         """Name in results."""
         return "Uno's C" if self.tau is None else f"Uno's C up to time {self.tau:g}"
 
+    def column(self, sample: Sample, score: Floats) -> "ConcordanceColumn":
+        """Count the pairs whose earlier event is before ``tau``."""
+        until = np.inf if self.tau is None else np.nextafter(self.tau, 0.0)
+        return ConcordanceColumn(self, sample.until(float(until)), score)
+
     def censoring(self, sample: Sample) -> "CensoringWeights":
-        """Return the weights of events before ``tau``."""
-        duration: Any = sample.duration
-        is_used = sample.is_positive & (duration < (np.inf if self.tau is None else self.tau))
-        return CensoringWeights.from_sample(sample, is_used, power=2, remedy="tau")
+        """Return the weights of the events that count."""
+        return CensoringWeights.from_sample(sample, power=2, remedy="tau")
 
 
 class CensoringWeights(NamedTuple):
@@ -106,12 +109,11 @@ class CensoringWeights(NamedTuple):
     power: int
 
     @classmethod
-    def from_sample(cls, sample: Sample, is_used: Any, *, power: int, remedy: str) -> Self:
-        """Estimate the distribution of censoring; other events have weight zero."""
+    def from_sample(cls, sample: Sample, *, power: int, remedy: str) -> Self:
+        """Estimate the distribution of censoring, and weight the events that count."""
         duration: Any = sample.duration
-        curve = KaplanMeier.from_rows(
-            duration, sample.is_positive, sample.weight, of_censoring=True
-        )
+        is_used = sample.is_positive
+        curve = KaplanMeier.from_rows(duration, sample.has_event, sample.weight, of_censoring=True)
         probability = curve.estimate[curve.index]
         is_lost = is_used & (probability <= 0) & (sample.weights > 0)
         if is_lost.any():
@@ -146,7 +148,7 @@ class ConcordanceColumn(Column):
         duration: Any = sample.duration
         return _core.concordance(
             duration,
-            sample.is_positive,
+            sample.has_event,
             _NONE if sample.weight is None else sample.weight,
             _NONE if censoring is None else censoring.weight,
             _NO_CODES if codes is None else codes.astype(np.int64, copy=False),

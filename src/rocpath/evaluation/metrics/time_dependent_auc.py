@@ -73,7 +73,7 @@ class TimeDependentAUC:
 
     def column(self, sample: Sample, score: Floats) -> "TimeDependentColumn":
         """Estimate the distribution of censoring once, for all times."""
-        return TimeDependentColumn(self, sample, score)
+        return TimeDependentColumn(self, sample.until(self.times[-1]), score)
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,9 +83,7 @@ class TimeDependentColumn(Column):
     @cached_property
     def censoring(self) -> CensoringWeights:
         """Weights of the events until the last time."""
-        duration: Any = self.sample.duration
-        is_used = self.sample.is_positive & (duration <= self.metric.times[-1])
-        return CensoringWeights.from_sample(self.sample, is_used, power=1, remedy="time")
+        return CensoringWeights.from_sample(self.sample, power=1, remedy="time")
 
     @cached_property
     def estimate(self) -> Estimate:
@@ -96,7 +94,7 @@ class TimeDependentColumn(Column):
         area = np.array([part.value for part in parts])
         sample, times = self.sample, self.metric.times
         duration: Any = sample.duration
-        curve = KaplanMeier.from_rows(duration, sample.is_positive, sample.weight)
+        curve = KaplanMeier.from_rows(duration, sample.has_event, sample.weight)
         survival = np.array([curve.at(time) for time in times])
         fall = -np.diff(survival, prepend=1.0)
         value = float(area @ fall) / float(fall.sum())
