@@ -7,9 +7,10 @@ settings below .93 or above .065, and saves all of them in ``survival_coverage.c
 
 ``hazards`` are proportional, ``log-logistic`` times are accelerated, ``ties`` has four
 risks and ten times, and ``groups`` has groups of five rows with a common risk and a
-common frailty, and at least ten groups. Censoring is light (about 30% of the rows) or heavy (about 90%), and
-independent of risks and times. ``events`` is the expected number of events that the
-metric counts: all of them, those before tau, or those until the time of the AUC.
+common frailty, and at least ten groups. Censoring is light (about 25% of the rows) or
+heavy (about 90%), and independent of risks and times. ``events`` is the expected number
+of events that the metric counts: all, those before tau, or those until the time of the
+AUC.
 
 True values are sums over a grid of risks and times, and use no function of rocpath.
 """

@@ -33,6 +33,13 @@ class ReaderRatings:
     readers: list[str]
 
     @classmethod
+    def from_arguments(cls, y: Any, ratings: Any, columns: Mapping[str, str], rating: str) -> Self:
+        """Check ratings in an array, a dict, or a data frame with named columns."""
+        if isinstance(y, str):
+            return cls.from_frame(y, ratings, columns, rating)
+        return cls.from_array(y, ratings)
+
+    @classmethod
     def from_array(cls, y: ArrayLike, ratings: Any) -> Self:
         """Check ratings in an array, or in a dict of modalities."""
         names = [str(name) for name in ratings] if isinstance(ratings, Mapping) else None

@@ -86,11 +86,8 @@ def compare_readers(
     >>> bool(result.low < result.difference < result.high)
     True
     """
-    if isinstance(y, str):
-        names = {"modality": modality, "reader": reader, "case": case}
-        study = ReaderRatings.from_frame(y, ratings, names, rating)
-    else:
-        study = ReaderRatings.from_array(y, ratings)
+    names = {"modality": modality, "reader": reader, "case": case}
+    study = ReaderRatings.from_arguments(y, ratings, names, rating)
     fixed = one_of("fixed", fixed, ("readers", "cases", None))
     sample = Sample.from_labels(study.label, positive=positive)
     design = reader_design(sample, study, metric_of(metric), fixed)
