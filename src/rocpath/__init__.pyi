@@ -9,6 +9,7 @@ from .evaluation.comparisons import compare
 from .evaluation.differences import compare_auc, compare_auc_unpaired
 from .evaluation.intervals import interval
 from .evaluation.many_curves import AUCComparisons, compare_aucs
+from .evaluation.net_benefit import NetBenefit, NetBenefitPoint, net_benefit
 from .evaluation.operating_points import OperatingPoint
 from .evaluation.other_metrics import (
     average_precision_interval,
@@ -56,6 +57,8 @@ __all__ = [
     "MetricComparison",
     "MetricDifference",
     "MetricInterval",
+    "NetBenefit",
+    "NetBenefitPoint",
     "OperatingPoint",
     "PenaltyRegressor",
     "ROCCurve",
@@ -92,6 +95,7 @@ __all__ = [
     "metrics",
     "minimize_aum",
     "n_positives_needed",
+    "net_benefit",
     "partial_auc_score",
     "plots",
     "read_labels",

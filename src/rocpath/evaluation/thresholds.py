@@ -2,7 +2,7 @@
 
 from bisect import bisect_right
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,7 +21,16 @@ from rocpath.evaluation.rate_bounds import (
     simultaneous_rates,
 )
 from rocpath.sample import Sample
-from rocpath.validation import Floats, describe, finite_number, share_between, whole_number
+from rocpath.validation import (
+    Floats,
+    check_none,
+    describe,
+    finite_number,
+    finite_vector,
+    same_length,
+    share_between,
+    whole_number,
+)
 
 
 def choose_threshold(
@@ -32,7 +41,7 @@ def choose_threshold(
     min_tpr: float | None = None,
     min_precision: float | None = None,
     top: int | None = None,
-    cost: tuple[float, float] | None = None,
+    cost: tuple[float, float] | ArrayLike | None = None,
     confidence: float | None = None,
     sample_weight: ArrayLike | None = None,
     groups: ArrayLike | None = None,
@@ -59,8 +68,9 @@ def choose_threshold(
         Minimum precision.
     top : int, optional
         Maximum number of the given rows that are predicted positive.
-    cost : tuple of float, optional
-        Costs of a false positive and of a false negative.
+    cost : tuple of float, or array-like, shape (n_rows,), optional
+        Costs of a false positive and of a false negative, or the cost of an error for
+        each row, such as the amount of a payment; ``confidence`` must then be None.
     confidence : float, optional
         Probability with which all constraints on rates hold simultaneously for new rows
         (with the Bonferroni correction). The cost that is minimized is then an upper
@@ -98,17 +108,36 @@ def choose_threshold(
     >>> point.fpr, bool(point.fpr_interval[1] <= 0.1)
     (0.06, True)
     """
+    sample = Sample.from_labels(y, sample_weight=sample_weight, groups=groups, positive=positive)
+    score = sample.scores("scores", scores)
+    if cost is not None and not isinstance(cost, (tuple, list)) and np.ndim(cost) == 1:
+        cost = RowCosts.from_rows(sample, score, cost)
     targets = check_targets(
         max_fpr=max_fpr, min_tpr=min_tpr, min_precision=min_precision, top=top, cost=cost
     )
     if confidence is not None:
         confidence = share_between("confidence", confidence)
-    sample = Sample.from_labels(y, sample_weight=sample_weight, groups=groups, positive=positive)
-    score = sample.scores("scores", scores)
     is_used = slice(None) if sample.weight is None else sample.weight > 0
     sample = checked_sample(sample, targets, confidence)
     rows = RankedRows.of(sample.is_positive, score[is_used], sample.weight, sample.unit)
     return choose_operating_point(rows, targets, confidence)
+
+
+class RowCosts(NamedTuple):
+    """The total cost of errors at each threshold, from the cost of each row."""
+
+    total: Floats
+
+    @classmethod
+    def from_rows(cls, sample: Sample, score: Floats, cost: ArrayLike) -> Self:
+        """Sum the costs of false positives and false negatives."""
+        amount = finite_vector("cost", cost)
+        same_length(y=sample.is_positive, cost=amount)
+        check_none(amount < 0, "cost must not be negative", amount)
+        used = np.flatnonzero(sample.weights)
+        weighted = (amount * sample.weights)[used]
+        rows = RankedRows.of(sample.is_positive[used], score[used], weighted)
+        return cls(rows.fp + (rows.tp[-1] - rows.tp))
 
 
 def checked_sample(sample: Sample, targets: dict[str, Any], confidence: float | None) -> Sample:
@@ -122,11 +151,16 @@ def checked_sample(sample: Sample, targets: dict[str, Any], confidence: float | 
     if sample.weight is not None and sample.unit is not None:
         raise ValueError("groups must be None with unequal sample_weight.")
     unit = "row" if sample.weight is None else "weight"
-    _refuse_unbounded(unit if sample.unit is None else "group", targets, confidence)
+    _check_bounds(unit if sample.unit is None else "group", targets, confidence)
+    if isinstance(targets.get("cost"), RowCosts) and confidence is not None:
+        raise ValueError(
+            f"confidence must be None with the costs of rows, got {confidence:g}: bounds on "
+            "costs require the same cost for all errors of a class."
+        )
     return sample
 
 
-def _refuse_unbounded(unit: str, targets: dict[str, Any], confidence: float | None) -> None:
+def _check_bounds(unit: str, targets: dict[str, Any], confidence: float | None) -> None:
     """Raise if a target needs a bound that is not available for weights or groups."""
     if unit == "weight" and confidence is not None:
         raise ValueError(
@@ -134,11 +168,11 @@ def _refuse_unbounded(unit: str, targets: dict[str, Any], confidence: float | No
             f"{confidence:g}: the bounds on error rates require equal weights."
         )
     unbounded = ("cost",) if confidence is None else ("cost", "min_precision")
-    refused = [name for name in unbounded if name in targets]
-    if unit == "group" and refused:
+    unsupported = [name for name in unbounded if name in targets]
+    if unit == "group" and unsupported:
         raise ValueError(
-            f"{refused[0]} must be None with groups: a guarantee for correlated rows requires a "
-            "rate that is monotone in the threshold. Use max_fpr, min_tpr or top, or keep "
+            f"{unsupported[0]} must be None with groups: a guarantee for correlated rows requires "
+            "a rate that is monotone in the threshold. Use max_fpr, min_tpr or top, or keep "
             "one row of each group."
         )
 
@@ -155,6 +189,8 @@ def checked_target(name: str, target: Any) -> Any:
     """Validate a rate, a number of rows, or a pair of costs."""
     if name == "top":
         return whole_number(name, target, least=1)
+    if isinstance(target, RowCosts):
+        return target
     if name != "cost":
         return share_between(name, target)
     if not isinstance(target, (tuple, list)) or len(target) != 2:
@@ -172,7 +208,7 @@ def choose_operating_point(
     rows: RankedRows, targets: dict[str, Any], confidence: float | None
 ) -> OperatingPoint:
     """Choose among the thresholds that satisfy all targets, which must be validated."""
-    _refuse_unbounded(rows.unit, targets, confidence)
+    _check_bounds(rows.unit, targets, confidence)
     level = None if confidence is None else shared_level(confidence, targets)
     feasible, limits = {}, {}
     for name, target in targets.items():
@@ -270,9 +306,12 @@ def _precision_bounds(
 
 
 def _threshold_costs(
-    rows: RankedRows, cost: tuple[float, float], confidence: float | None
+    rows: RankedRows, cost: tuple[float, float] | RowCosts, confidence: float | None
 ) -> tuple[Floats, Floats, Floats]:
     """Return the total cost of the given rows, and bounds on the mean cost of new rows."""
+    if isinstance(cost, RowCosts):
+        unknown = np.full(cost.total.size, np.nan)
+        return cost.total, unknown, unknown
     observed = cost[0] * rows.fp + cost[1] * (rows.n_positive - rows.tp)
     if rows.unit == "weight":
         unknown = np.full(observed.size, np.nan)
