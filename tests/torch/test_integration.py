@@ -1,6 +1,7 @@
 """Losses in torch programs: compiled, with vmap, in other dtypes, with invalid input."""
 
 import math
+import threading
 
 import numpy as np
 import pytest
@@ -276,16 +277,71 @@ def test_an_integer_weight_equals_repeated_examples():
         )
 
 
-def test_aum_uses_one_thread_and_restores_the_number_of_threads(monkeypatch):
+def test_the_number_of_threads_is_never_changed(monkeypatch):
     scores, target = make_batch()
-    before, requested = torch.get_num_threads(), []
-    monkeypatch.setattr(torch, "set_num_threads", requested.append)
-    rt.aum_loss(scores, target).backward()
-    # The check of labels, the forward pass and the backward pass each use one thread.
-    assert requested == [1, before] * 3
-    with pytest.raises(ValueError, match="target must be 0 or 1"):
-        rt.aum_loss(scores, target + 5)
-    assert requested == [1, before] * 4
+    before = torch.get_num_threads()
+    torch.set_num_threads(4)
+    found, is_done = [], threading.Event()
+
+    def train():
+        while not is_done.is_set():
+            rt.aum_loss(scores, target).backward()
+
+    workers = [threading.Thread(target=train) for _ in range(8)]
+    try:
+        for one in workers:
+            one.start()
+        # A new thread starts with the number that is set at that time.
+        for _ in range(200):
+            new = threading.Thread(target=lambda: found.append(torch.get_num_threads()))
+            new.start()
+            new.join()
+        is_done.set()
+        for one in workers:
+            one.join()
+        assert set(found) == {4}
+        assert torch.get_num_threads() == 4
+    finally:
+        is_done.set()
+        torch.set_num_threads(before)
+
+
+def test_tensors_on_another_device_are_an_error():
+    scores, target = make_batch()
+    for name, columns in (
+        ("target", (scores, target.to("meta"))),
+        ("sample_weight", (scores, target, torch.ones_like(scores, device="meta"))),
+    ):
+        with pytest.raises(
+            ValueError, match=f"{name} must be on the device of scores, cpu, got meta"
+        ):
+            rt.aum_loss(*columns[:2], sample_weight=columns[2] if len(columns) > 2 else None)
+    with pytest.raises(ValueError, match="target must be on the device of scores"):
+        rt.BinaryAUC().update(scores, target.to("meta"))
+
+
+def test_the_positive_share_may_be_a_tensor(recwarn):
+    scores, target = make_batch()
+    share = target.float().mean()
+    loss = rt.AUMLoss(share)
+    assert loss(scores, target).item() == rt.AUMLoss(share.item())(scores, target).item()
+    assert repr(loss).startswith(f"AUMLoss(positive_share={share.item()}")
+    shares = rt.AUMLoss(torch.tensor([0.25, 0.5]))
+    assert shares.threshold.shape == (2,)
+    assert not recwarn
+
+
+def test_importing_the_losses_imports_neither_the_compiler_nor_torchmetrics():
+    import subprocess
+    import sys
+
+    code = (
+        "import sys, torch, rocpath.torch as rt\n"
+        "slow = {'torch._dynamo', 'torchmetrics'} & set(sys.modules)\n"
+        "assert not slow, slow\n"
+        "assert 'BinaryAUC' in rt.__all__ and rt.BinaryAUC().compute().isnan()"
+    )
+    subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True)
 
 
 def test_importing_the_package_does_not_import_torch():

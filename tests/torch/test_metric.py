@@ -236,101 +236,93 @@ def test_lightning_logs_the_auc_of_the_epoch(tmp_path):
 
 PROGRAM = """
     import sys
-    {block}
     import numpy as np, torch
     import torch.distributed as dist
     import rocpath.torch as rt
     rank = int(sys.argv[1])
     address = "tcp://127.0.0.1:" + sys.argv[2]
-    dist.init_process_group("gloo", init_method=address, rank=rank, world_size=2)
+    dist.init_process_group("gloo", init_method=address, rank=rank, world_size=3)
     rng = np.random.default_rng(0)
     target = rng.random(301) < 0.2
     scores = rng.normal(size=301) + target
-    # Processes have different numbers of rows, in batches of different sizes.
-    mine = slice(0, 200) if rank == 0 else slice(200, 301)
-    for buckets in (False, True):
+    weight = np.where(np.arange(301) < 200, 1.0, 2.0)
+    # Processes have different numbers of rows, in batches of different sizes; one has none.
+    mine = (slice(0, 200), slice(0, 0), slice(200, 301))[rank]
+    for buckets, is_weighted in ((False, False), (False, True), (True, False), (True, True)):
         metric = rt.BinaryAUC(buckets=buckets)
-        columns = torch.tensor(scores[mine]), torch.tensor(target[mine])
+        columns = [torch.tensor(one[mine]) for one in (scores, target, weight)]
+        # With weights, only the last process has them.
+        columns = columns if is_weighted and rank == 2 else columns[:2]
         for batch in zip(*(one.split(70) for one in columns)):
-            metric.update(*batch)
+            if len(batch[0]):
+                metric.update(*batch)
+        kept = 0 if buckets else sum(one.numel() for one in metric.score)
         print(repr(metric.compute().item()))
-        if not buckets:
-            print(repr(metric.compute_interval().low))
-        print(sum(one.numel() for one in metric.score) if not buckets else 0)
+        print("nan" if buckets else repr(metric.compute_interval().low))
+        assert buckets or sum(one.numel() for one in metric.score) == kept
+        print(kept)
+    # A metric without any rows.
+    print(rt.BinaryAUC().compute().item())
     dist.destroy_process_group()
 """
-WITHOUT_TORCHMETRICS = "sys.modules['torchmetrics'] = None"
 
 
-def run_processes(block):
-    """Run the program in two processes, and return the output of each."""
+def run_processes():
+    """Run the program in three processes, and return the output of each."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])
-    program = textwrap.dedent(PROGRAM).format(block=block)
     started = [
         subprocess.Popen(
-            [sys.executable, "-c", program, str(rank), port],
+            [sys.executable, "-c", textwrap.dedent(PROGRAM), str(rank), port],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
             env={**os.environ, "OMP_NUM_THREADS": "1"},
         )
-        for rank in range(2)
+        for rank in range(3)
     ]
-    finished = [one.communicate(timeout=120) for one in started]
+    finished = [one.communicate(timeout=300) for one in started]
     for (_, error), process in zip(finished, started, strict=True):
         assert process.returncode == 0, error
     return [out.split() for out, _ in finished]
 
 
-@pytest.mark.parametrize("block", ["", WITHOUT_TORCHMETRICS], ids=["with", "without"])
-def test_two_processes_compute_the_auc_of_all_rows(block):
-    if not block:
-        pytest.importorskip("torchmetrics")
+def test_processes_compute_the_auc_of_all_rows_even_if_one_is_empty():
     rng = np.random.default_rng(0)
     target = rng.random(301) < 0.2
     scores = rng.normal(size=301) + target
-    area = rp.auc(rp.ErrorBreakpoints.from_labels(target), scores)
-    low = rp.auc_interval(target, scores).low
-    for rank, printed in enumerate(run_processes(block)):
-        exact, bound, n_kept, in_buckets, _ = printed
-        assert float(exact) == area
-        assert float(bound) == pytest.approx(low, rel=1e-12)
-        # Afterwards, each process has its own rows again.
-        assert int(n_kept) == (200 if rank == 0 else 101)
-        assert float(in_buckets) == pytest.approx(area, abs=1e-3)
+    weight = np.where(np.arange(301) < 200, 1.0, 2.0)
+    for rank, printed in enumerate(run_processes()):
+        for k, weights in enumerate((None, weight, None, weight)):
+            exact, low, n_kept = printed[3 * k : 3 * k + 3]
+            bp = rp.ErrorBreakpoints.from_labels(target, sample_weight=weights)
+            assert float(exact) == pytest.approx(rp.auc(bp, scores), abs=1e-15 if k < 2 else 1e-3)
+            if k < 2:
+                expected = rp.auc_interval(target, scores, sample_weight=weights).low
+                assert float(low) == pytest.approx(expected, rel=1e-12)
+                # Afterwards, each process has its own rows again.
+                assert int(n_kept) == (200, 0, 101)[rank]
+        assert printed[-1] == "nan"
 
 
-def test_without_torchmetrics_the_methods_are_the_same(tmp_path):
-    program = f"""
+def test_the_settings_are_shown():
+    assert repr(rt.BinaryAUC(buckets=True)) == (
+        "BinaryAUC(max_fpr=None, standardized=False, buckets=True)"
+    )
+    assert "max_fpr=0.1" in repr(torch.nn.ModuleDict({"auc": rt.BinaryAUC(0.1)}))
+
+
+def test_a_missing_torchmetrics_names_the_remedy():
+    program = """
         import sys
-        {WITHOUT_TORCHMETRICS}
-        import copy, pickle, torch, rocpath.torch as rt
-        metric = rt.BinaryAUC()
-        assert metric(torch.tensor([0.1, 0.8]), torch.tensor([0, 1])) == 1.0
-        metric.update(torch.tensor([0.4, 0.3]), torch.tensor([0, 1]))
-        assert metric.compute() == 0.75
-        other = rt.BinaryAUC()
-        other.load_state_dict(metric.state_dict())
-        other.merge_state(metric)
-        assert other.to(torch.float16).compute() == 0.75
-        assert len(other.score) == 4 and other.score[0].dtype == torch.float64
-        other.reset()
-        assert other.compute().isnan()
-        # A copy has its own rows.
-        copied, restored = copy.deepcopy(metric), pickle.loads(pickle.dumps(metric))
-        copied.update(torch.tensor([0.9, 0.0]), torch.tensor([0, 1]))
-        assert metric.compute() == restored.compute() == 0.75
-        assert copied.compute() == 3 / 9
+        sys.modules["torchmetrics"] = None
+        import rocpath.torch as rt
         try:
-            metric.plot()
+            rt.BinaryAUC
         except ImportError as error:
-            assert "plot requires torchmetrics" in str(error)
+            assert "pip install 'rocpath[torch]'" in str(error)
         else:
             raise AssertionError
     """
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
+    subprocess.run([sys.executable, "-c", textwrap.dedent(program)], check=True)

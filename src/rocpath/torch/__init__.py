@@ -5,15 +5,19 @@ floating-point dtype, and compute in float64 where the device supports it. If a 
 not finite, the loss and its gradient are NaN, as for torch's own losses.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from rocpath.torch.aum import AUMLoss, aum_loss
 from rocpath.torch.certified_steps import certified_step, layer_path
-from rocpath.torch.metric import BinaryAUC
 from rocpath.torch.pair_losses import (
     PairwiseSquaredHinge,
     SmoothedAUCLoss,
     pairwise_squared_hinge,
     smoothed_auc_loss,
 )
+
+if TYPE_CHECKING:
+    from rocpath.torch.metric import BinaryAUC
 
 __all__ = [
     "AUMLoss",
@@ -26,3 +30,12 @@ __all__ = [
     "pairwise_squared_hinge",
     "smoothed_auc_loss",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import the metric when it is used, because torchmetrics takes a second to import."""
+    if name == "BinaryAUC":
+        from rocpath.torch.metric import BinaryAUC
+
+        return BinaryAUC
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

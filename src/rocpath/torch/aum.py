@@ -32,7 +32,6 @@ from rocpath.torch.batch import (
     like_scores,
     loss_of_labels,
     nan_unless_finite,
-    single_thread,
 )
 from rocpath.validation import LARGEST_VALUE, check_count, finite_number, share_between
 
@@ -130,7 +129,7 @@ class AUMLoss(LabelLoss):
 
     Parameters
     ----------
-    positive_share : float or sequence of float, optional
+    positive_share : float, sequence of float or Tensor, optional
         Share of positives in the training set: one value, or one for each label. By
         default, the loss is :func:`aum_loss` of each batch and has no parameters.
     margin : float
@@ -155,7 +154,7 @@ class AUMLoss(LabelLoss):
 
     def __init__(
         self,
-        positive_share: float | Sequence[float] | None = None,
+        positive_share: float | Sequence[float] | Tensor | None = None,
         margin: float = 1.0,
         *,
         label_weight: Tensor | None = None,
@@ -164,10 +163,13 @@ class AUMLoss(LabelLoss):
     ) -> None:
         options = LabelOptions(label_weight, ignore_index, reduction)
         super().__init__(aum_loss, options, margin=margin)
-        self.positive_share = positive_share
+        self.positive_share: float | Sequence[float] | None = None
         if positive_share is not None:
-            for one in np.ravel(positive_share).tolist():
-                share_between("positive_share", one)
+            if isinstance(positive_share, Tensor):
+                positive_share = positive_share.tolist()
+            for share_of_label in np.ravel(positive_share).tolist():
+                share_between("positive_share", share_of_label)
+            self.positive_share = positive_share
             share = torch.tensor(positive_share, dtype=torch.float64)
             self.register_buffer("_share", share, persistent=False)
             # There is one threshold for each label, or one that all labels share.
@@ -227,50 +229,66 @@ def aum_of_labels(
 ) -> tuple[Tensor, Tensor]:
     """Compute AUM and its gradient along the last axis, in linear time on a CPU."""
     batch = Batch(score, is_positive, weight)
-    with single_thread(score.device):
+    if score.device.type == "cpu" and (score.ndim == 1 or score.shape[-1] > _FEW_ROWS):
+        # The core and NumPy run on one thread, for the reason given in `checked_labels`.
+        values = score.numpy()
         # NaN fails this comparison too.
-        is_supported = score.device.type == "cpu" and bool(score.abs().max() < 0.1 * LARGEST_VALUE)
-        if is_supported and score.ndim == 1:
+        if max(-values.min(), values.max()) < 0.1 * LARGEST_VALUE:
             return _aum_by_core(batch, margin)
-        if is_supported and score.shape[-1] > _FEW_ROWS:
-            weights = [None] * len(score) if weight is None else weight
-            labels = map(Batch, score, is_positive, weights)
-            areas, slopes = zip(*(_aum_by_core(one, margin) for one in labels), strict=True)
-            return torch.stack(areas), torch.stack(slopes)
-        # Many small batches, from several labels or networks, share one sort.
-        positive, negative = class_shares(batch)
-        # Scores of several labels are transposed, which would slow down the search for ties.
-        threshold = (torch.where(is_positive, margin, -margin) - score).contiguous()
-        area, slope = _aum_by_sorting(threshold, negative, positive)
-        is_finite = torch.isfinite(score).all(-1)
-        slope = torch.where(is_finite[..., None], slope, torch.nan)
-        return torch.where(is_finite, area, torch.nan), slope
+    # Many small batches, from several labels or networks, share one sort.
+    positive, negative = class_shares(batch)
+    # Scores of several labels are transposed, which would slow down the search for ties.
+    threshold = (torch.where(is_positive, margin, -margin) - score).contiguous()
+    area, slope = _aum_by_sorting(threshold, negative, positive)
+    is_finite = torch.isfinite(score).all(-1)
+    slope = torch.where(is_finite[..., None], slope, torch.nan)
+    return torch.where(is_finite, area, torch.nan), slope
 
 
 def _aum_by_core(batch: Batch, margin: float) -> tuple[Tensor, Tensor]:
-    is_positive, score = batch.is_positive.numpy(), np.ascontiguousarray(batch.score.numpy())
+    score = batch.score.numpy()
+    is_positive = batch.is_positive.numpy()
+    weight = None if batch.weight is None else batch.weight.numpy()
+    if score.ndim == 1:
+        area, slope = _label_aum(score, is_positive, weight, margin)
+        # The core returns arrays that must not be written to.
+        return torch.tensor(area, dtype=torch.float64), torch.tensor(slope)
+    weights = [None] * len(score) if weight is None else weight
+    labels = zip(score, is_positive, weights, strict=True)  # type: ignore[arg-type]
+    areas, slopes = zip(*(_label_aum(*label, margin) for label in labels), strict=True)
+    return torch.tensor(areas, dtype=torch.float64), torch.from_numpy(np.stack(slopes))
+
+
+def _label_aum(score: Any, is_positive: Any, weight: Any, margin: float) -> tuple[float, Any]:
+    """Compute AUM and its gradient for one label."""
+    score = np.ascontiguousarray(score)
     sides = ~is_positive, is_positive
-    if batch.weight is None:
+    if weight is None:
         fp, tp = (one.astype(np.int64) for one in sides)
     else:
-        weight = batch.weight.numpy()
         fp, tp = (_core.in_units(np.where(one, weight, 0.0))[0] for one in sides)
-    total_fp, total_tp = float(fp.sum()), float(tp.sum())
+    total_fp = float(fp.sum())
+    total_tp = float(tp.sum())
     if total_fp == 0 or total_tp == 0:
-        return batch.score.new_zeros(()), torch.zeros_like(batch.score)
+        return 0.0, np.zeros_like(score)
     # Counts of rows are compared exactly, as fractions; units of weights may be too large.
     rates = (total_tp, total_fp, total_fp * total_tp)
-    if batch.weight is not None:
+    if weight is not None:
         rates = (1.0 / total_fp, 1.0 / total_tp, 1.0)
-    value, example = np.where(is_positive, margin, -margin), np.arange(score.size)
-    bp = _core.Breakpoints(value, example, fp, tp, *rates, True)
-    slope = torch.tensor(_core.aum_gradient(bp, score))
-    return torch.tensor(_core.aum(bp, score), dtype=torch.float64), slope
+    value = np.where(is_positive, margin, -margin)
+    bp = _core.Breakpoints(value, np.arange(score.size), fp, tp, *rates, True)
+    return _core.aum(bp, score), _core.aum_gradient(bp, score)
 
 
-@torch.compiler.disable
 def aum_of_breakpoints(score: Tensor, bp: ErrorBreakpoints) -> tuple[Tensor, Tensor]:
     """Validate breakpoints, and compute AUM and its gradient with the core."""
+    if torch.compiler.is_compiling():
+        # Not used as a decorator, which would import the compiler.
+        return torch.compiler.disable(_aum_of_breakpoints)(score, bp)
+    return _aum_of_breakpoints(score, bp)
+
+
+def _aum_of_breakpoints(score: Tensor, bp: ErrorBreakpoints) -> tuple[Tensor, Tensor]:
     if not isinstance(bp, ErrorBreakpoints):
         raise TypeError(f"breakpoints must be ErrorBreakpoints, got {type(bp).__name__}.")
     check_count(
@@ -328,8 +346,7 @@ class KnownGradient(torch.autograd.Function):
         # The sum depends on the scores, so that second derivatives are defined; they are 0.
         if torch.is_grad_enabled():
             slope = slope + 0.0 * score
-        with single_thread(slope.device):
-            return grad[0][..., None] * slope, None, None
+        return grad[0][..., None] * slope, None, None
 
 
 def _aum_by_sorting(threshold: Tensor, fp: Tensor, tp: Tensor) -> tuple[Tensor, Tensor]:

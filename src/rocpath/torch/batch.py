@@ -2,11 +2,12 @@
 
 # Annotations are not postponed, because torch inspects the types of an operator when it is
 # defined.
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from rocpath.validation import one_of
@@ -109,7 +110,7 @@ def checked_batch(
     if options.ignore_index in (0, 1):
         raise ValueError(f"ignore_index must not be 0 or 1, got {options.ignore_index}.")
     score = checked_scores(scores)
-    _check_tensor("target", target, scores.shape)
+    _check_tensor("target", target, scores)
     is_ignored = None
     if options.ignore_index is not None:
         is_ignored = target == options.ignore_index
@@ -191,43 +192,37 @@ def nan_unless_finite(loss: Tensor, score: Tensor) -> Tensor:
     return loss * (1.0 + (0.0 * score.detach()).sum(-1))
 
 
-@contextmanager
-def single_thread(device: torch.device) -> Iterator[None]:
-    """Run torch's CPU operators on one thread.
-
-    Each operator ends with a barrier, where OpenMP threads spin until the last one has
-    finished. On a busy machine, one of them often waits for a core. With three other
-    processes on two cores, about thirty operators on a million scores took 413 ms on two
-    threads and 91 ms on one; on an idle machine they took 19 and 23 ms. The number of
-    threads of compiled code does not change.
-    """
-    if torch.compiler.is_compiling() or device.type != "cpu":
-        yield
-        return
-    n_threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(n_threads)
-
-
 # This is an operator so that torch.compile does not trace checks that depend on values.
 @torch.library.custom_op("rocpath::checked_labels", mutates_args=())
 def checked_labels(target: Tensor, weight: Tensor | None, label_weight: Tensor | None) -> Tensor:
     """Validate targets and weights, and return whether each target is positive."""
-    with single_thread(target.device):
-        is_positive = target.to(torch.bool, copy=True)
-        if target.dtype != torch.bool:
-            is_label = ~is_positive.logical_and(target != 1)
-            check_all("target must be 0 or 1", target, is_label, _SOFT_LABELS)
-        for name, one in (("sample_weight", weight), ("label_weight", label_weight)):
-            if one is not None:
-                is_valid = (one >= 0) & torch.isfinite(one)
-                check_all(f"{name} must be finite and non-negative", one, is_valid)
-                if not bool(one.any()):
-                    raise ValueError(f"{name} must have a positive entry, got only 0.")
-        return is_positive
+    if target.device.type == "cpu":
+        # NumPy runs on one thread. Each operator of torch ends with a barrier, where OpenMP
+        # threads wait for the last one: with three other processes on two cores, thirty
+        # operators on a million scores took 413 ms on two threads and 91 ms on one.
+        columns = [None if one is None else _array(one) for one in (target, weight, label_weight)]
+        return torch.from_numpy(_checked_values(np, *columns))
+    checked: Tensor = _checked_values(torch, target, weight, label_weight)
+    return checked
+
+
+def _checked_values(library: Any, target: Any, weight: Any, label_weight: Any) -> Any:
+    """Validate arrays of NumPy or of torch, and return whether each target is positive."""
+    is_positive = target != 0
+    is_label = ~(is_positive & (target != 1))
+    check_all("target must be 0 or 1", target, is_label, _SOFT_LABELS)
+    for name, one in (("sample_weight", weight), ("label_weight", label_weight)):
+        if one is not None:
+            is_valid = (one >= 0) & library.isfinite(one)
+            check_all(f"{name} must be finite and non-negative", one, is_valid)
+            if not bool(one.any()):
+                raise ValueError(f"{name} must have a positive entry, got only 0.")
+    return is_positive
+
+
+def _array(column: Tensor) -> NDArray[Any]:
+    # NumPy has no bfloat16.
+    return (column.float() if column.dtype == torch.bfloat16 else column).detach().numpy()
 
 
 @checked_labels.register_fake
@@ -245,7 +240,7 @@ def _checked_weight(scores: Tensor, sample_weight: Tensor) -> Tensor:
     # If there is one weight for each example, it applies to all of its labels.
     if scores.ndim == 2 and sample_weight.shape == scores.shape[:1]:
         sample_weight = sample_weight[:, None].expand(scores.shape)
-    _check_tensor("sample_weight", sample_weight, scores.shape)
+    _check_tensor("sample_weight", sample_weight, scores)
     return sample_weight.detach().to(full_precision(scores.device))
 
 
@@ -253,20 +248,30 @@ def _examples_last(column: Tensor) -> Tensor:
     return column.reshape(-1) if column.ndim == 1 or column.shape[1] == 1 else column.t()
 
 
-def check_all(rule: str, tensor: Tensor, is_valid: Tensor, remedy: str = "") -> None:
-    """Raise an error for the first invalid entry."""
+def check_all(rule: str, values: Any, is_valid: Any, remedy: str = "") -> None:
+    """Raise an error for the first invalid entry of an array or tensor."""
     if not bool(is_valid.all()):
-        first = (~is_valid).nonzero()[0].tolist()
-        value = tensor[tuple(first)].item()
+        first = torch.as_tensor(~is_valid).nonzero()[0].tolist()
+        value = values[tuple(first)].item()
         index = first[0] if len(first) == 1 else tuple(first)
         remedy = remedy if 0 < value < 1 else ""
         raise ValueError(f"{rule}, got {value} at index {index}{remedy}.")
 
 
-def _check_tensor(name: str, tensor: Tensor, shape: torch.Size | None = None) -> None:
+def _check_tensor(name: str, tensor: Tensor, scores: Tensor | None = None) -> None:
+    """Raise unless a tensor has the shape and the device of the scores."""
     if not isinstance(tensor, Tensor):
         raise TypeError(f"{name} must be a tensor, got {type(tensor).__name__}.")
-    if shape is not None and tensor.shape != shape:
+    if scores is None:
+        return
+    if tensor.shape != scores.shape:
         raise ValueError(
-            f"{name} must have the shape of scores, {tuple(shape)}, got {tuple(tensor.shape)}."
+            f"{name} must have the shape of scores, {tuple(scores.shape)}, got "
+            f"{tuple(tensor.shape)}."
+        )
+    # Values of the meta device, for example, would silently be read as zeros.
+    if tensor.device != scores.device:
+        raise ValueError(
+            f"{name} must be on the device of scores, {scores.device}, got {tensor.device}; "
+            f"use {name}.to(scores.device)."
         )

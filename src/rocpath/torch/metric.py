@@ -18,8 +18,10 @@ from rocpath.validation import rate_up_to_one
 
 try:
     from torchmetrics import Metric
-except ImportError:
-    from rocpath.torch.plain_metric import Metric  # type: ignore[assignment]
+except ImportError as error:
+    raise ImportError(
+        "BinaryAUC requires torchmetrics; install it with: pip install 'rocpath[torch]'"
+    ) from error
 
 # The remaining bits of a float32 are the sign, the exponent and eleven mantissa bits, which
 # are enough to represent float16 and bfloat16.
@@ -30,11 +32,9 @@ _N_BUCKETS = 2 ** (32 - _BITS_DROPPED)
 class BinaryAUC(Metric):
     """Exact AUC over all batches, with ties counted as one half.
 
-    If torchmetrics is installed, this is a :class:`torchmetrics.Metric`, which
-    ``MetricCollection`` and Lightning's ``self.log`` accept; otherwise it has the same
-    methods: ``update``, ``compute``, ``reset``, ``forward``, ``merge_state``, ``to``
-    and ``state_dict``. In a distributed run, ``compute`` returns the AUC over all
-    processes.
+    This is a :class:`torchmetrics.Metric`, which ``MetricCollection`` and Lightning's
+    ``self.log`` accept. In a distributed run, ``compute`` returns the AUC over all
+    processes, some of which may have no examples or no weights.
 
     Parameters
     ----------
@@ -182,7 +182,7 @@ class BinaryAUC(Metric):
         )
 
     def plot(self, val: Any = None, ax: Any = None) -> Any:
-        """Plot one or several values (requires torchmetrics).
+        """Plot one or several values (requires matplotlib).
 
         Parameters
         ----------
@@ -196,6 +196,15 @@ class BinaryAUC(Metric):
         Figure, Axes
         """
         return self._plot(val, ax)
+
+    def extra_repr(self) -> str:
+        """Describe the settings."""
+        names = ("max_fpr", "standardized", "buckets")
+        return ", ".join(f"{name}={getattr(self, name)!r}" for name in names)
+
+    def __repr__(self) -> str:
+        """Return the class with its settings."""
+        return f"{type(self).__name__}({self.extra_repr()})"
 
     def error_bound(self) -> float:
         """Return the largest possible difference between ``compute`` and the exact AUC.
@@ -215,6 +224,16 @@ class BinaryAUC(Metric):
             return 0.0
         return 0.5 * float(negative @ positive / n_pairs)
 
+    def _sync_dist(self, *args: Any, **kwargs: Any) -> None:
+        """Gather the states of all processes, which requires equal dtypes."""
+        if not self.buckets:
+            # A process may have no examples, or be the only one with weights.
+            device = self.score[0].device if self.score else self.device
+            for name in ("score", "signed_weight"):
+                joined = _concatenate(getattr(self, name))
+                setattr(self, name, [joined.to(device, full_precision(device))])
+        super()._sync_dist(*args, **kwargs)
+
     def _rows(self) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.float64] | None]:
         """Return scores, labels and weights; with buckets, one row for each nonzero count."""
         if self.buckets:
@@ -223,8 +242,8 @@ class BinaryAUC(Metric):
             return bucket.astype(np.float64), label == 1, counts[label, bucket]
         score = _concatenate(self.score).double().numpy()
         signed = _concatenate(self.signed_weight).numpy()
-        is_weighted = signed.dtype != np.int8
-        return score, signed > 0, np.abs(signed) if is_weighted else None
+        weight = np.abs(signed)
+        return score, signed > 0, weight if (weight != 1).any() else None
 
 
 def _concatenate(state: Any) -> Tensor:
