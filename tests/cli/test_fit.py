@@ -38,7 +38,7 @@ def test_with_max_fpr_models_are_compared_by_partial_auc_and_meet_the_target(
     shown, notes = capsys.readouterr()
     assert "mean TPR" in shown
     assert "with a mean TPR up to an FPR of 0.2 of 0." in notes
-    assert "guaranteed for new rows with 95% confidence" in notes
+    assert "estimated for new rows; calibration_size gives a guarantee" in notes
     found = json.loads(read(os.path.join(out, "metrics.json")))
     for method in found["methods"].values():
         assert 0 <= method["low"] <= method["partial_auc"] <= method["high"] <= 1
@@ -49,7 +49,7 @@ def test_with_max_fpr_models_are_compared_by_partial_auc_and_meet_the_target(
     # A fifth of 21 negatives is 4.
     assert observed["fp"] <= 4
     # With one false positive of 21, the upper bound of the rate is above 20%.
-    assert point["rule"].endswith("guaranteed for new rows")
+    assert point["rule"].endswith("estimated for new rows")
     assert point["fp"] == 0
     assert found["threshold"] == point["threshold"]
     assert main(["predict", out, fitted[1]]) == 0

@@ -287,12 +287,13 @@ def test_invalid_arguments_raise(options, roles, message):
         rp.TableClassifier(**options).fit(frame, y, **roles)
 
 
-def test_a_guaranteed_threshold_is_saved_and_noted():
+def test_an_estimated_threshold_is_saved_and_noted():
     frame, y, _ = customers()
     model = rp.TableClassifier(max_fpr=0.2, random_state=0).fit(frame, y)
     note = model.fit_.threshold_note
     assert note.endswith(
-        ": false positive rate at most 20%, guaranteed for new rows with 95% confidence."
+        ": false positive rate at most 20%, estimated for new rows; calibration_size gives a "
+        "guarantee."
     )
     held_out = model.fit_.held_out
     point = rp.choose_threshold(
@@ -317,7 +318,7 @@ def test_a_note_explains_why_a_threshold_of_weighted_rows_is_not_guaranteed():
     assert note.endswith("no bound on the precision is known for rows that depend on each other.")
 
 
-def test_guarantees_by_group_are_for_new_groups():
+def test_thresholds_by_group_are_estimated_for_new_groups():
     frame, y, customer = customers()
     model = rp.TableClassifier(max_fpr=0.2, random_state=0)
     model.fit(frame, y, groups=customer)
@@ -327,10 +328,10 @@ def test_guarantees_by_group_are_for_new_groups():
         held_out.sample.is_positive, score, max_fpr=0.2, confidence=0.95, groups=customer
     )
     assert model.model_.threshold == point.threshold
-    assert "guaranteed for new groups with 95% confidence" in model.fit_.threshold_note
-    guaranteed = model.fit_.summary.points[1]
-    assert guaranteed.point.threshold == point.threshold
-    assert guaranteed.point.tp + guaranteed.point.fp == (score >= point.threshold).sum()
+    assert "estimated for new groups" in model.fit_.threshold_note
+    bounded = model.fit_.summary.points[1]
+    assert bounded.point.threshold == point.threshold
+    assert bounded.point.tp + bounded.point.fp == (score >= point.threshold).sum()
 
 
 def test_a_fast_fit_is_evaluated_by_its_inner_folds():

@@ -57,6 +57,7 @@ def fit(
     fast: options.FastOption = False,
     yes: options.YesOption = False,
     targets: options.Targets = options.Targets(),
+    calibration_size: options.CalibrationOption = None,
     seed: options.SeedOption = 0,
     encoding: options.EncodingOption = None,
     to: options.Folder = options.Folder("rocpath-fit"),
@@ -82,7 +83,7 @@ def fit(
     from rocpath.cli.table_fit import fit_tables
     from rocpath.tables.classifier import TableClassifier
 
-    rates = targets._asdict()
+    rates = {**targets._asdict(), "calibration_size": calibration_size}
     classifier = TableClassifier(
         model, positive=positive, types=kinds, drop=dropped, fast=fast, random_state=seed, **rates
     )

@@ -112,6 +112,14 @@ TestOption = Annotated[
     option("TABLE", "Table of labeled rows for evaluation, which are not used in the fit."),
 ]
 FastOption = Annotated[bool, typer.Option("--fast", help="Fit one model without a comparison.")]
+CalibrationOption = Annotated[
+    float | None,
+    option(
+        "SHARE",
+        "Share of the rows or groups on which the threshold is chosen, such as 0.4; the model "
+        "is fitted to the others, so that the threshold is guaranteed.",
+    ),
+]
 YesOption = Annotated[
     bool,
     typer.Option(

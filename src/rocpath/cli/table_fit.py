@@ -15,7 +15,7 @@ from rocpath.cli.terminal import progress_bar, say
 from rocpath.files.tables import read_table
 from rocpath.tables.classifier import TableClassifier
 from rocpath.tables.evaluation import TableEvaluation
-from rocpath.tables.fit import Progress
+from rocpath.tables.fold_fits import Progress
 
 
 def fit_tables(

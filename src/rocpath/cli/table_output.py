@@ -106,7 +106,8 @@ def show_fit(
     why = f" (--model {model.model}{', --fast' if model.fast else ''})"
     if model.model == "auto" and not model.fast:
         why = " (the simplest model within one standard error of the best)"
-    say(f"Saved: {fit.method}, fitted to all rows{'' if model.model == 'scores' else why}.")
+    rows = "all rows" if model.calibration_size is None else "the rows not used for calibration"
+    say(f"Saved: {fit.method}, fitted to {rows}{'' if model.model == 'scores' else why}.")
     if not quiet:
         say(f"Evaluation: {fit.evaluation}.")
     if not quiet:

@@ -11,6 +11,7 @@ from rocpath.evaluation.calibration import CalibrationBin, calibration_bins
 from rocpath.evaluation.operating_points import RankedRows, operating_point
 from rocpath.evaluation.roc_bands import ROCBand, roc_band
 from rocpath.evaluation.threshold_targets import (
+    GUARANTEED,
     NO_TARGETS,
     NamedPoint,
     ThresholdTargets,
@@ -63,13 +64,13 @@ def summarize_scores(
     *,
     groups: NDArray[np.intp] | None = None,
     sample_weight: Floats | None = None,
-    unit: str = "rows",
+    claim: str = GUARANTEED,
 ) -> ScoreSummary:
     """Compute the statistics that a report shows for the log-odds of held-out rows.
 
     With groups, the rates of thresholds are means over groups, and all bounds are for
-    new groups. ``unit`` is the name of the sampling unit in the text of guarantees.
-    Weights affect only the rates of thresholds.
+    new groups. ``claim`` describes what the bounds of the targets
+    mean. Weights affect only the rates of thresholds.
 
     Examples
     --------
@@ -82,7 +83,7 @@ def summarize_scores(
     sample = Sample.from_labels(is_positive, sample_weight=sample_weight, groups=groups)
     rows = RankedRows.of(is_positive, score)
     given = {"groups": groups, "sample_weight": sample_weight}
-    points = target_points(is_positive, score, targets, unit, **given)
+    points = target_points(is_positive, score, targets, claim, **given)
     points.append(_point_above_half(sample, score))
     points += _common_points(is_positive, score, targets, **given)
     return ScoreSummary(

@@ -47,6 +47,7 @@ class ThresholdTargets:
 
 
 NO_TARGETS = ThresholdTargets()
+GUARANTEED = "guaranteed for new rows"
 
 
 class NamedPoint(NamedTuple):
@@ -55,6 +56,7 @@ class NamedPoint(NamedTuple):
     rule: str
     point: OperatingPoint
     is_requested: bool = False
+    is_bounded: bool = False  # whether a confidence bound meets the target
 
 
 def describe_target(name: str, target: float) -> str:
@@ -93,12 +95,13 @@ def target_point(
 def points_for_targets(
     targets: ThresholdTargets,
     choose: Callable[[ThresholdTargets, float | None], OperatingPoint],
-    unit: str = "rows",
+    claim: str = GUARANTEED,
 ) -> list[NamedPoint]:
-    """Choose a threshold for each target, with and without a guarantee for new rows.
+    """Choose a threshold for each target, with and without a confidence bound.
 
-    ``choose`` takes one target and a confidence level, and raises ValueError if no
-    threshold meets the target, which is then skipped.
+    ``claim`` describes what the bound means. ``choose`` takes one target and a
+    confidence level, and raises ValueError if no threshold meets the target, which is
+    then skipped.
     """
     points = []
     for name, target in targets.given.items():
@@ -106,9 +109,10 @@ def points_for_targets(
         one = ThresholdTargets(**{name: target})  # type: ignore[arg-type]
         # A number of rows needs no guarantee, because it can be met on any table.
         for confidence in (None,) if name == "top" else (None, DEFAULT_CONFIDENCE):
-            full = rule if confidence is None else f"{rule}, guaranteed for new {unit}"
+            is_bounded = confidence is not None
+            full = f"{rule}, {claim}" if is_bounded else rule
             try:
-                points.append(NamedPoint(full, choose(one, confidence), is_requested=True))
+                points.append(NamedPoint(full, choose(one, confidence), True, is_bounded))
             except ValueError:  # no threshold meets the target
                 continue
     return points
@@ -118,8 +122,8 @@ def target_points(
     is_positive: NDArray[np.bool_],
     score: Floats,
     targets: ThresholdTargets,
-    unit: str = "rows",
+    claim: str = GUARANTEED,
     **sample: Any,
 ) -> list[NamedPoint]:
     """Choose a threshold for each target, given rows in memory."""
-    return points_for_targets(targets, partial(target_point, is_positive, score, **sample), unit)
+    return points_for_targets(targets, partial(target_point, is_positive, score, **sample), claim)

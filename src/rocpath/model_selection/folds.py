@@ -176,6 +176,33 @@ def class_splits(
     return folds, fold
 
 
+def calibration_fold(sample: Sample, share: float, random_state: int | None) -> Fold:
+    """Split rows into training rows and a share of calibration rows.
+
+    Independent units are not divided. With times, the calibration rows are the latest.
+    """
+    if sample.time is not None:
+        order = np.argsort(sample.time, kind="stable")
+        start = sample.time[order][round((1.0 - share) * len(sample))]
+        is_test = sample.time >= start
+        is_train = ~is_test
+        for unit in (sample.unit, sample.copy):
+            if unit is not None:
+                is_train &= ~np.isin(unit, unit[is_test])
+        fold = Fold(np.flatnonzero(is_train), np.flatnonzero(is_test))
+    else:
+        is_grouped = sample.unit is not None
+        splitter = calibration_splitter(share, is_grouped=is_grouped, random_state=random_state)
+        fold = Fold(*next(splitter.split(sample.units, sample.is_positive, sample.unit)))
+    for name, rows in (("training", fold.train), ("calibration", fold.test)):
+        if np.unique(sample.is_positive[rows]).size < 2:
+            raise ValueError(
+                f"calibration_size must leave both classes in the {name} rows, got {share:g} and "
+                f"{rows.size} rows of one class: one class has too few rows or groups."
+            )
+    return fold
+
+
 def group_splitter(cv: Any) -> Any:
     """Return a splitter that keeps groups together if ``cv`` is a number of folds."""
     return StratifiedGroupKFold(cv) if isinstance(cv, int) else cv

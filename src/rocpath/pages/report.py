@@ -76,7 +76,7 @@ def _initial_point(summary: ScoreSummary | None) -> int:
     if summary is None:
         return 0
     ranked = [
-        (not one.is_requested, "guaranteed" not in one.rule, "top 10%" not in one.rule)
+        (not one.is_requested, not one.is_bounded, "top 10%" not in one.rule)
         for one in summary.points
     ]
     return min(range(len(ranked)), key=ranked.__getitem__)

@@ -6,27 +6,29 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from rocpath.evaluation.threshold_targets import ThresholdTargets
-from rocpath.files.columns import text_of
-from rocpath.files.frames import as_series, as_table
+from rocpath.files.frames import as_table
 from rocpath.files.models import save_model
 from rocpath.files.writer import write_file
 from rocpath.model_selection.comparison import ModelComparison
 from rocpath.ranking.scores import LogOddsClassifier
+from rocpath.sample import Sample
 from rocpath.tables import preparation
 from rocpath.tables.columns import ColumnAudit
 from rocpath.tables.evaluation import TableEvaluation, evaluate_scores
-from rocpath.tables.fit import Progress, TableFit, fit_table
-from rocpath.tables.labels import labels_of_classes
+from rocpath.tables.fit import TableFit, fit_table
+from rocpath.tables.fold_fits import Progress
+from rocpath.tables.labels import LabelColumn, labels_of_classes
 from rocpath.tables.model import TableModel
 from rocpath.tables.rankers import CANDIDATES, ModelChoice
 from rocpath.tables.settings import FitSettings
 from rocpath.tables.summaries import headline, result_files
-from rocpath.validation import one_of, whole_number
+from rocpath.validation import one_of, share_between, whole_number
 
 
 class TableClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
@@ -67,6 +69,11 @@ class TableClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         inner folds of its tuning, or on three time windows.
     random_state : int, optional
         Seed of all random choices.
+    calibration_size : float, optional
+        Share of the rows, or of the groups, on which the threshold is chosen, such as
+        0.4. The model is fitted to the other rows, so that the targets are guaranteed
+        for new rows with 95% confidence. By default, the model is fitted to all rows,
+        and the threshold is estimated from cross-validated scores.
 
     Attributes
     ----------
@@ -116,6 +123,7 @@ class TableClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         cv: int = 5,
         fast: bool = False,
         random_state: int | None = None,
+        calibration_size: float | None = None,
     ) -> None:
         self.model = model
         self.positive = positive
@@ -127,6 +135,7 @@ class TableClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         self.cv = cv
         self.fast = fast
         self.random_state = random_state
+        self.calibration_size = calibration_size
 
     def fit(
         self,
@@ -168,7 +177,11 @@ class TableClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         one_of("model", self.model, tuple(CANDIDATES))
         whole_number("cv", self.cv, least=2)
         # Invalid targets raise an error before anything is computed.
-        settings = FitSettings(self.model, self.targets, self.cv, self.fast, self.random_state)
+        if self.calibration_size is not None:
+            share_between("calibration_size", self.calibration_size)
+        settings = FitSettings(
+            self.model, self.targets, self.cv, self.fast, self.random_state, self.calibration_size
+        )
         values = {"y": y, "groups": groups, "time": time, "sample_weight": sample_weight}
         prepared = preparation.prepare_table(
             X, values, positive=self.positive, drop=self.drop, types=self.types
@@ -181,7 +194,6 @@ class TableClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         parameters = self.get_params(deep=False) | {"drop": drop}
         self.fit_: TableFit = replace(fit, model=replace(fit.model, parameters=parameters))
         self._set_model(self.fit_.model)
-        self.classes_ = _original_labels(y, self.classes_)
         self.comparison_: ModelComparison | None = fit.comparison
         return self
 
@@ -238,14 +250,41 @@ class TableClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
             AUC with its interval, and thresholds for the targets of the estimator.
         """
         check_is_fitted(self, "model_")
+        values = {"groups": groups, "sample_weight": sample_weight}
+        table, label, sample, warnings = self._labeled(X, y, **values)
+        warnings += preparation.warn_of_test_rows(self.model_, table, label, sample)
+        return evaluate_scores(label, sample, self.model_.scores(table), self.targets, warnings)
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return the accuracy of ``predict`` on labeled rows.
+
+        Parameters
+        ----------
+        X : pandas or polars data frame
+            Rows with the columns of the fit.
+        y : array-like or str, optional
+            Labels, or the name of the label column; by default that of the fit.
+        sample_weight : array-like or str, optional
+            Weight of each row, or the name of the column of weights.
+
+        Returns
+        -------
+        float
+        """
+        check_is_fitted(self, "model_")
+        table, _, sample, _ = self._labeled(X, y, sample_weight=sample_weight)
+        is_correct = self.model_.is_positive(self.model_.scores(table)) == sample.is_positive
+        return float(np.average(is_correct, weights=sample.weight))
+
+    def _labeled(
+        self, X: Any, y: Any, **values: Any
+    ) -> tuple[pl.DataFrame, LabelColumn, Sample, list[preparation.TableWarning]]:
+        """Return the labeled rows of a table, their classes, their sample and warnings."""
         model = self.model_
-        values = {"y": model.label if y is None else y}
-        values |= {"groups": groups, "sample_weight": sample_weight}
+        values = {"y": model.label if y is None else y, **values}
         table, roles, warnings = preparation.labeled_rows(as_table(X), values)
         label, is_positive = labels_of_classes(roles["y"], model.positive, model.negative)
-        sample = preparation.sample_of_roles(roles, is_positive)
-        warnings += preparation.warn_of_test_rows(model, table, label, sample)
-        return evaluate_scores(label, sample, model.scores(table), self.targets, warnings)
+        return table, label, preparation.sample_of_roles(roles, is_positive), warnings
 
     def report(
         self,
@@ -314,7 +353,7 @@ class TableClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         names = [*model.features.number, *model.features.category]
         self.feature_names_in_: NDArray[np.object_] = np.array(names, dtype=object)
         self.n_features_in_ = len(names)
-        self.classes_ = np.array([model.negative, model.positive], dtype=object)
+        self.classes_ = model.classes
 
     @classmethod
     def from_model(cls, model: TableModel) -> Self:
@@ -322,15 +361,3 @@ class TableClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         classifier = cls(**model.parameters)
         classifier._set_model(model)
         return classifier
-
-
-def _original_labels(y: Any, text: NDArray[Any]) -> NDArray[Any]:
-    """Return the classes with the original type of the labels, if possible."""
-    if isinstance(y, str):
-        return text
-    series = as_series("y", y).drop_nulls()
-    first = series.unique(maintain_order=True)
-    found = dict(zip(text_of(first).to_list(), first.to_list(), strict=True))
-    if not all(name in found for name in text):
-        return text
-    return np.array([found[name] for name in text], dtype=first.to_numpy().dtype)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from rocpath.evaluation.auc_intervals import auc_interval
 from rocpath.evaluation.results import AUCInterval
 from rocpath.evaluation.threshold_targets import (
+    GUARANTEED,
     NO_TARGETS,
     NamedPoint,
     ThresholdTargets,
@@ -135,8 +136,9 @@ def evaluate_scores(
     partial, max_fpr = None, targets.max_fpr
     if max_fpr is not None:
         partial = auc_interval(y, score, max_fpr=max_fpr, positive=True, **given)
-    unit = "rows" if sample.group is None else "groups"
-    points = target_points(y, score, targets, unit=unit, **given)
+    # The model is fixed and has not seen these rows.
+    claim = GUARANTEED if sample.group is None else "guaranteed for new groups"
+    points = target_points(y, score, targets, claim, **given)
     n_groups = None if sample.group is None else np.unique(sample.group).size
     return TableEvaluation(label, area, partial, targets, tuple(points), n_groups, tuple(warnings))
 

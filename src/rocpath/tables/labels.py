@@ -1,7 +1,8 @@
 """Binary labels of a table."""
 
-from dataclasses import dataclass
-from typing import Self
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 import numpy as np
 import polars as pl
@@ -12,13 +13,19 @@ from rocpath.files.columns import complete, is_plain, listed, text_of
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelColumn:
-    """Column of labels, names of both classes as text, and their numbers of rows."""
+    """Column of labels, names of both classes as text, and their numbers of rows.
+
+    ``values`` are the negative and the positive label if they are numbers or booleans,
+    and ``others`` are the numbers of rows of labels that are merged as negative.
+    """
 
     column: str
     positive: str
     negative: str
     n_positive: int
     n_negative: int
+    values: NDArray[Any] | None = None
+    others: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def counted(self) -> str:
@@ -43,7 +50,7 @@ class LabelColumn:
         return cls(column, positive, negative, n_positive, is_positive.size - n_positive)
 
 
-def two_classes(series: pl.Series, positive: str | None) -> tuple[LabelColumn, NDArray[np.bool_]]:
+def two_classes(series: pl.Series, positive: Any) -> tuple[LabelColumn, NDArray[np.bool_]]:
     """Find the two classes of a label column without missing values.
 
     With more than two values, ``positive`` is required, and all others are negative.
@@ -59,7 +66,7 @@ def two_classes(series: pl.Series, positive: str | None) -> tuple[LabelColumn, N
             f"{name} has {len(values)} values ({listed(values)}): specify the positive one."
         )
     # The second in sorted order, as in scikit-learn: 1 of 0 and 1, or yes of no and yes.
-    positive = values[1] if positive is None else positive
+    positive = values[1] if positive is None else str(positive)
     if positive not in values:
         raise ValueError(
             f"{name} has no value {positive!r}: the positive label must be one of {listed(values)}."
@@ -68,7 +75,14 @@ def two_classes(series: pl.Series, positive: str | None) -> tuple[LabelColumn, N
     # Several negative values share one name, which `known_positives` recognizes.
     negative = others[0] if len(others) == 1 else f"not {positive}"
     is_positive = np.asarray((text == positive).to_numpy())
-    return LabelColumn.from_counts(series.name, positive, negative, is_positive), is_positive
+    label = LabelColumn.from_counts(series.name, positive, negative, is_positive)
+    if len(others) > 1:
+        counts = {value: int((text == value).sum()) for value in others}
+        return replace(label, others=counts), is_positive
+    if series.dtype.is_numeric() or series.dtype == pl.Boolean:
+        ends = series.filter(text == negative)[:1], series.filter(text == positive)[:1]
+        label = replace(label, values=pl.concat(ends).to_numpy())
+    return label, is_positive
 
 
 def labels_of_classes(

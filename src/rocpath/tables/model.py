@@ -21,10 +21,8 @@ from rocpath.ranking.auc_blender import AUCBlender
 from rocpath.ranking.auc_classifier import AUCClassifier
 from rocpath.search.breakpoints import ErrorBreakpoints
 from rocpath.search.lines import Lines
-from rocpath.search.roc import auc
 from rocpath.tables.calibration import PlattScaling
 from rocpath.tables.columns import TableFeatures, column
-from rocpath.tables.dependence import distinctive_hashes
 from rocpath.tables.labels import LabelColumn, labels_of_classes
 
 # Scikit-learn's prefix of missing indicators, and its name for all rare categories.
@@ -36,8 +34,6 @@ _PIPELINES: tuple[list[type], ...] = (
     [ColumnTransformer, ColumnTransformer, AUCBlender],
 )
 _FAR = 1.0  # distance from the training range, in widths of the range
-_MAX_SHUFFLED = 2000  # rows for permutation importance
-_MAX_IMPORTANCES = 300  # columns with an importance: each requires a prediction
 _NO_NUMBERS = np.zeros((0, 0))  # for a table without numeric columns
 
 
@@ -59,6 +55,8 @@ class TableModel:
         Hashes of training rows, to recognize them among test rows.
     threshold : float or None
         Smallest score that is predicted positive; None for a probability of one half.
+    labels : array or None
+        Negative and positive label if they are numbers or booleans, otherwise None.
     parameters : dict
         Parameters of the estimator that fitted the model.
     """
@@ -72,6 +70,7 @@ class TableModel:
     seen: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 2)))
     row_hashes: NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, np.uint64))
     threshold: float | None = None
+    labels: NDArray[Any] | None = None
     parameters: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -87,12 +86,7 @@ class TableModel:
 
     @classmethod
     def from_pipeline(
-        cls,
-        pipeline: Pipeline,
-        features: TableFeatures,
-        frame: pl.DataFrame,
-        label: LabelColumn,
-        is_positive: NDArray[np.bool_],
+        cls, pipeline: Pipeline, features: TableFeatures, frame: pl.DataFrame, label: LabelColumn
     ) -> Self:
         """Combine a fitted pipeline with the columns that it was fitted to."""
         # Older versions of Polars cannot convert zero columns to an array.
@@ -100,13 +94,18 @@ class TableModel:
         low = np.fmin.reduce(X, axis=0, initial=np.inf)
         high = np.fmax.reduce(X, axis=0, initial=-np.inf)
         seen = np.column_stack((low, high))
-        hashes = distinctive_hashes(frame, is_positive)
         names = label.column, label.positive, label.negative
-        return cls(pipeline, features, *names, seen, hashes)
+        return cls(pipeline, features, *names, seen, labels=label.values)
 
     def frame(self, table: pl.DataFrame) -> pl.DataFrame:
         """Select the columns that the model reads."""
         return self.features.of(table)
+
+    @property
+    def classes(self) -> NDArray[Any]:
+        """Negative and positive label, with the type of the labels of the fit."""
+        names = [self.negative, self.positive]
+        return np.array(names, dtype=object) if self.labels is None else self.labels
 
     @property
     def text(self) -> set[str]:
@@ -183,27 +182,6 @@ class TableModel:
         names = _input_names(self.pipeline[0])
         order = np.argsort(-np.abs(effect), kind="stable")
         return [(names[k], float(effect[k])) for k in order]
-
-    def importance(
-        self, table: pl.DataFrame, is_positive: NDArray[np.bool_]
-    ) -> list[tuple[str, float]]:
-        """Return the decrease in AUC when each column is permuted, largest first.
-
-        The list is empty for more than 300 columns, which would take minutes.
-        """
-        # Decreases are comparable, since the rows are the same for every column.
-        rng = np.random.default_rng(0)
-        rows = rng.permutation(is_positive.size)[:_MAX_SHUFFLED]
-        frame, y = self.frame(table)[rows], is_positive[rows]
-        if y.all() or not y.any() or frame.width > _MAX_IMPORTANCES:
-            return []
-        area = auc(y, self.pipeline.decision_function(frame))
-        decrease = {}
-        for name in frame.columns:
-            shuffled = frame.with_columns(frame[name].shuffle(seed=0))
-            score = self.pipeline.decision_function(shuffled)
-            decrease[name] = area - auc(y, score)
-        return sorted(decrease.items(), key=lambda pair: -pair[1])
 
     def descent_lines(self, table: pl.DataFrame, label: str | None = None) -> Lines:
         """Return the lines of predictions along the negative gradient of AUM.

@@ -27,6 +27,8 @@ _MESSAGES = {
     "time": "the share of positives changes with column {!r}: if the model is used on later "
     "rows, evaluate it forward in time",
     "few rows": "one class has only {count} rows, too few to estimate an AUC",
+    "labels": "column {!r} has more than two labels: {counts} count as negative; drop these rows "
+    "if they are not",
     "unlabeled": "{count:,} of {n_rows:,} rows have no label and are skipped",
     "training rows": "{count:,} of {n_rows:,} test rows are copies of training rows: the AUC on "
     "new rows may be lower",
@@ -37,7 +39,7 @@ class TableWarning(NamedTuple):
     """Reason to doubt the results, and the columns concerned.
 
     ``kind`` is ``"leak"``, ``"copies"``, ``"groups"``, ``"time"``, ``"few rows"``,
-    ``"unlabeled"`` or ``"training rows"``.
+    ``"labels"``, ``"unlabeled"`` or ``"training rows"``.
     """
 
     kind: str
@@ -60,6 +62,11 @@ class PreparedTable(NamedTuple):
     columns: list[ColumnAudit]
     warnings: list[TableWarning]
     time: pl.Series | None = None  # times of the rows, as given
+
+    def take(self, rows: NDArray[np.intp]) -> Self:
+        """Select rows."""
+        time = None if self.time is None else self.time[rows]
+        return self._replace(frame=self.frame[rows], sample=self.sample.take(rows), time=time)
 
 
 # Columns of labels, groups, times and weights, by the name of the argument.
@@ -122,6 +129,9 @@ def prepare_table(
     prepared = PreparedTable(frame, sample, label, features, audits, warnings, time)
     warnings += _warn_of_dependence(prepared, table.drop(excluded))
     warnings += warn_of_few(label)
+    if label.others:
+        counts = ", ".join(f"{count:,} rows of {name!r}" for name, count in label.others.items())
+        warnings.append(TableWarning.of("labels", label.column, counts=counts))
     return prepared
 
 

@@ -22,6 +22,9 @@ class FitSettings:
         Whether to fit one model without a comparison.
     random_state : int or None
         Seed of all random choices.
+    calibration_size : float or None
+        Share of the rows or groups on which the threshold is chosen, or None to choose
+        it on cross-validated scores.
     """
 
     model: ModelChoice = "auto"
@@ -29,3 +32,4 @@ class FitSettings:
     cv: int = 5
     fast: bool = False
     random_state: int | None = None
+    calibration_size: float | None = None
