@@ -4,6 +4,7 @@ from .changepoint.label_table import read_labels
 from .evaluation import metrics
 from .evaluation.auc_intervals import auc_interval
 from .evaluation.calibration import CalibrationCurve, calibration_curve
+from .evaluation.calibration_summary import CalibrationSummary, calibration_summary
 from .evaluation.comparison_results import MetricComparison, MetricDifference
 from .evaluation.comparisons import compare
 from .evaluation.differences import compare_auc, compare_auc_unpaired
@@ -50,6 +51,7 @@ __all__ = [
     "AUMPath",
     "BestStep",
     "CalibrationCurve",
+    "CalibrationSummary",
     "Descent",
     "ErrorBreakpoints",
     "IntervalRegression",
@@ -81,6 +83,7 @@ __all__ = [
     "best_aum_step",
     "bootstrap_interval",
     "calibration_curve",
+    "calibration_summary",
     "changepoint",
     "choose_threshold",
     "compare",

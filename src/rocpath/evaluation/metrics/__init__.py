@@ -3,6 +3,11 @@
 from rocpath.evaluation.metrics.auc import AUC
 from rocpath.evaluation.metrics.average_precision import AveragePrecision
 from rocpath.evaluation.metrics.brier import Brier
+from rocpath.evaluation.metrics.calibration import (
+    CalibrationIntercept,
+    CalibrationSlope,
+    ObservedExpected,
+)
 from rocpath.evaluation.metrics.concordance import Concordance, UnoConcordance
 from rocpath.evaluation.metrics.rates import AtThreshold, PrecisionAtK
 from rocpath.evaluation.metrics.time_dependent_auc import TimeDependentAUC
@@ -12,7 +17,10 @@ __all__ = [
     "AtThreshold",
     "AveragePrecision",
     "Brier",
+    "CalibrationIntercept",
+    "CalibrationSlope",
     "Concordance",
+    "ObservedExpected",
     "PrecisionAtK",
     "TimeDependentAUC",
     "UnoConcordance",
