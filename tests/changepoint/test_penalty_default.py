@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from rocpath import changepoint as cp
+from rocpath.changepoint.penalty_default import choose_penalty
 
 
 def test_penalty_of_a_short_sequence_is_proportional_to_its_variance():
@@ -177,3 +178,52 @@ def test_a_penalty_may_have_any_numeric_type():
     x = np.repeat([0.0, 5.0], 50)
     for penalty in (30, 30.0, np.int64(30), np.float32(30), [30.0], np.array([30])):
         assert cp.detect_changes([x], penalty)[0].changes.tolist() == [50]
+
+
+@pytest.mark.parametrize("length", [10, 15, 25, 50])
+def test_levels_that_change_often_are_not_autocorrelated_noise(length):
+    rng = np.random.default_rng(length)
+    n_segments = 2000 // length
+    x = np.repeat(np.tile([0.0, 4.0], n_segments // 2), length)
+    x = x + rng.normal(size=x.size)
+    found = cp.segment_penalty(x, cp.default_penalty(x)).changes
+    changes = np.arange(length, x.size, length)
+    distance = np.abs(changes[:, None] - found).min(axis=1)
+    assert np.mean(distance <= 2) >= 0.95
+    assert found.size <= 1.05 * changes.size
+
+
+def test_autocorrelated_noise_is_not_a_sequence_of_levels():
+    rng = np.random.default_rng(0)
+    n_false = 0
+    for _ in range(20):
+        x = np.zeros(1000)
+        for t, innovation in enumerate(rng.normal(size=1000)):
+            x[t] = 0.9 * x[t - 1] + innovation
+        n_false += cp.segment_penalty(x, cp.default_penalty(x)).n_changes
+    assert n_false <= 10  # one for 2,000 observations
+
+
+def test_an_alternative_with_many_changes_is_reported_but_not_used():
+    # Steps in the same direction resemble a trend.
+    x = np.repeat(3.0 * np.arange(15), 40) + np.random.default_rng(1).normal(size=600)
+    choice = choose_penalty(x)
+    assert choice.alternative is not None
+    assert choice.alternative < choice.penalty
+    best = cp.segment_penalty(x, choice.alternative)
+    assert choice.n_changes == best.n_changes == 14
+    assert cp.segment_penalty(x, choice.penalty).n_changes < 14
+
+
+def test_columns_with_slow_drift_do_not_cause_changes():
+    rng = np.random.default_rng(2)
+    innovation = rng.normal(size=(900, 3))
+    drift = np.zeros((900, 3))
+    for t in range(1, 900):
+        drift[t] = 0.98 * drift[t - 1] + innovation[t]
+    noise = np.round(rng.normal(size=(900, 3)))
+    constant = np.ones((900, 1))
+    level = np.repeat([0.0, 4.0, 0.0], 300)[:, None]
+    x = np.hstack((drift, noise + level, constant)) * [1e3, 1, 1e-3, 1, 10, 1e5, 1]
+    (found,) = cp.detect_changes([x])
+    assert found.changes == pytest.approx([300, 600], abs=3)

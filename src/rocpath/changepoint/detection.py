@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rocpath.changepoint.observations import checked_sequences, noise_scaled, one_for_each
-from rocpath.changepoint.penalty_default import default_penalty
+from rocpath.changepoint.observations import checked_sequences, one_for_each
+from rocpath.changepoint.penalty_default import default_penalty, noise_scaled
 from rocpath.changepoint.segment_costs import Constraint, SegmentCost
 from rocpath.changepoint.segmentation import segment_penalty
 from rocpath.changepoint.segmentation_results import Segmentation

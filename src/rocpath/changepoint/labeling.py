@@ -11,11 +11,10 @@ from rocpath.changepoint.labels import kind_of
 from rocpath.changepoint.observations import (
     checked_sequences,
     drawn_values,
-    noise_scaled,
     one_for_each,
     possible_changes,
 )
-from rocpath.changepoint.penalty_default import default_penalty
+from rocpath.changepoint.penalty_default import default_penalty, noise_scaled
 from rocpath.changepoint.segment_costs import Constraint, SegmentCost
 from rocpath.changepoint.segmentation import segment, segment_penalty
 from rocpath.files.columns import listed

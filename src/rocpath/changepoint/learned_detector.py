@@ -14,7 +14,8 @@ from rocpath.changepoint.detection import detect_changes, warn_of_unusual
 from rocpath.changepoint.detector_settings import DetectorSettings
 from rocpath.changepoint.error_functions import can_be_learned
 from rocpath.changepoint.labels import Labels, label_errors
-from rocpath.changepoint.observations import checked_sequences, noise_scaled, one_for_each
+from rocpath.changepoint.observations import checked_sequences, one_for_each
+from rocpath.changepoint.penalty_default import noise_scaled
 from rocpath.changepoint.penalty_evaluation import PenaltyEvaluation, evaluate_penalties
 from rocpath.changepoint.penalty_regressor import PenaltyRegressor
 from rocpath.changepoint.saved_detector import SavedDetector

@@ -111,7 +111,11 @@ def variance(x: NDArray[np.float64], weight: NDArray[np.float64]) -> float:
 
 
 def difference_variance(
-    x: NDArray[np.float64], weight: NDArray[np.float64], *, least: float = 1 / 8
+    x: NDArray[np.float64],
+    weight: NDArray[np.float64],
+    *,
+    least: float = 1 / 8,
+    sizes: Sequence[int] = _BLOCK_SIZES,
 ) -> float:
     """Estimate the noise variance from differences of neighboring block means.
 
@@ -120,7 +124,7 @@ def difference_variance(
     """
     x = x - np.median(x)  # avoids cancellation
     largest = least * variance(x, weight)
-    for size in _BLOCK_SIZES:
+    for size in sizes:
         n_blocks = x.size // size
         if n_blocks < 2:
             break
@@ -133,22 +137,6 @@ def difference_variance(
         kept = np.partition(square, n_kept - 1)[:n_kept]
         largest = max(largest, float(kept.mean()) / _KEPT_MEAN)
     return largest
-
-
-def noise_scaled(
-    x: NDArray[np.float64], weights: ArrayLike | None = None
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Return the columns centered and scaled by their noise, the medians and the scales.
-
-    A one-dimensional sequence is returned unchanged.
-    """
-    if x.ndim == 1:
-        return x, np.zeros(1), np.ones(1)
-    value, weight, _ = observed("x", x, weights)
-    unit = np.array([difference_variance(one, weight) for one in value.T])
-    unit = np.sqrt(np.where(unit > 0, unit, 1.0))
-    median = np.median(value, axis=0)
-    return (x - median) / unit, median, unit
 
 
 def robust_threshold(

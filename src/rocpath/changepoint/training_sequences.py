@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike
 
 from rocpath.changepoint.features import sequence_features
 from rocpath.changepoint.labels import Labels
-from rocpath.changepoint.observations import checked_sequences, noise_scaled, one_for_each
-from rocpath.changepoint.penalty_default import noise_variance
+from rocpath.changepoint.observations import checked_sequences, one_for_each
+from rocpath.changepoint.penalty_default import noise_scaled, noise_variance
 from rocpath.validation import Floats, describe
 
 # Maximum length of a sequence after its runs are expanded to compute features (0.8 GB).

@@ -9,11 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from rocpath.changepoint.observations import (
     checked_sequences,
-    noise_scaled,
     observations,
     one_for_each,
     possible_changes,
 )
+from rocpath.changepoint.penalty_default import noise_scaled
 from rocpath.changepoint.search import checked_sequence, fit
 from rocpath.changepoint.segment_costs import Constraint, SegmentCost
 from rocpath.changepoint.segmentation import segment
