@@ -27,8 +27,8 @@ def parsed_types(assignments: Sequence[str]) -> dict[str, str]:
         name, _, kind = assignment.rpartition("=")
         if not name or not is_kind(kind):
             raise ValueError(
-                f"--type must be COLUMN=KIND with a kind of {', '.join(KINDS)} or "
-                f"date:FORMAT, got {assignment!r}."
+                f"--type must be COLUMN=KIND with a kind of {', '.join(KINDS)}, number:., number:, "
+                f"or date:FORMAT, got {assignment!r}."
             )
         types[name] = kind
     return types

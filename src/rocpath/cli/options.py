@@ -103,7 +103,8 @@ TypesOption = Annotated[
     typer.Option(
         "--type",
         metavar="COLUMN=KIND",
-        help="Type of a column: number, category, date, date:%d/%m/%Y or drop; may be repeated.",
+        help="Type of a column: number, number:, (decimal comma), number:., category, date, "
+        "date:%d/%m/%Y or drop; may be repeated.",
     ),
 ]
 DropOption = Annotated[list[str] | None, option("COLUMN", "Column to drop; may be repeated.")]

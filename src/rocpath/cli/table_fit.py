@@ -31,8 +31,13 @@ def fit_tables(
 ) -> None:
     """Fit a model to one or several files, and write the results."""
     title = shown_name(table)
-    # Categories are read as text from the start, as in predict.
-    text = [name for name, kind in (model.types or {}).items() if kind == "category"]
+    # Categories are read as text from the start, as in predict, and so are numbers whose
+    # decimal separator is given.
+    text = [
+        name
+        for name, kind in (model.types or {}).items()
+        if kind == "category" or kind.startswith("number:")
+    ]
     rows = read_table(opened(table), text=text, encoding=encoding)
     columns = {"groups": roles.group, "time": roles.time, "sample_weight": roles.weight}
     with _confirmed(model, rows, label, to, is_accepted=is_accepted) as step:

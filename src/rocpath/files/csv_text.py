@@ -44,7 +44,8 @@ def parse_table(
 
     A separator that does not fit is replaced by one that does. ``NA`` is a value in
     the columns listed in ``codes``, and among two-letter codes. Digits with leading zeros,
-    such as zip codes, stay text.
+    such as zip codes, stay text, and so do numbers such as 1.250 if columns are not
+    separated by commas.
     """
     check_memory(source, len(content))
     content = _as_utf8(source, content, encoding).strip(b"\r\n")
@@ -68,7 +69,21 @@ def parse_table(
     table.columns = names
     kept, coded = set(text), set(codes)
     table = table.with_columns(_without_na(one) for one in table if one.name not in coded)
+    # Where the decimal separator may be a comma, 1.250 may be a thousand and more.
+    if separator != ",":
+        kept |= {one.name for one in table if _may_be_grouped(one)}
     return table.with_columns(typed(one) for one in table if one.name not in kept)
+
+
+def _may_be_grouped(column: pl.Series) -> bool:
+    """Return whether points in a column of numbers may separate thousands, as in 1.250."""
+    text = column.str.strip_chars().drop_nulls()
+    pointed = text.filter(text.str.contains(".", literal=True))
+    return bool(
+        pointed.len()
+        and pointed.str.contains(r"^[+-]?[1-9]\d{0,2}(\.\d{3})+$").all()
+        and text.str.contains(r"^[+-]?[\d.]+$").all()
+    )
 
 
 def _as_utf8(source: str, content: bytes, encoding: str | None) -> bytes:

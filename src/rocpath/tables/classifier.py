@@ -58,8 +58,9 @@ class TableClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
     top : int, optional
         Maximum number of training rows that are predicted positive.
     types : dict, optional
-        Types of columns by name: ``"number"``, ``"category"``, ``"date"``,
-        ``"date:%d/%m/%Y"`` or ``"drop"``. By default, types are inferred.
+        Types of columns by name: ``"number"``, ``"number:."`` or ``"number:,"`` with
+        the decimal separator, ``"category"``, ``"date"``, ``"date:%d/%m/%Y"`` or
+        ``"drop"``. By default, types are inferred.
     drop : list of str
         Columns that are not features.
     cv : int

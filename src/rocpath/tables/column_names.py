@@ -21,8 +21,8 @@ def check_found(name: str, names: Collection[str], role: str) -> None:
 
 
 def is_kind(given: str) -> bool:
-    """Return whether a type is one of ``KINDS``, or a date with a format."""
-    return given in KINDS or given.startswith("date:%")
+    """Return whether a type is one of ``KINDS``, or a date or number with a format."""
+    return given in (*KINDS, "number:.", "number:,") or given.startswith("date:%")
 
 
 def is_identifier_name(name: str) -> bool:

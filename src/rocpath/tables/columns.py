@@ -17,7 +17,15 @@ from rocpath.files.columns import (
 )
 from rocpath.tables.column_names import KINDS, check_found, is_identifier_name, is_kind
 from rocpath.tables.sentinels import sentinel_codes
-from rocpath.tables.text_formats import ColumnReading, has_leading_zeros, parse_text, read_format
+from rocpath.tables.text_formats import (
+    DECIMAL_POINT,
+    DECIMALS,
+    ColumnReading,
+    decimal_format,
+    has_leading_zeros,
+    parse_text,
+    read_format,
+)
 
 _MIN_ROWS_OF_ROW_NUMBERS = 20  # fewer integers may be consecutive by chance
 _LONGEST_CATEGORY = 1_000  # compared characters; a single cell may contain megabytes
@@ -160,21 +168,23 @@ def feature_columns(
     excluded : list of str
         Columns that are not features, such as the label.
     types : dict of str
-        Types of columns by name: one of ``KINDS``, or ``"date:FORMAT"``.
+        Types of columns by name: one of ``KINDS``, ``"number:."``, ``"number:,"`` or
+        ``"date:FORMAT"``.
     """
     # Otherwise a misspelled name would be silently ignored.
     for name, given in types.items():
         column(table, name, "types")
         if not is_kind(given):
             raise ValueError(
-                f"types must be one of {', '.join(KINDS)} or date:FORMAT, got "
+                f"types must be one of {', '.join(KINDS)}, number:., number:, or date:FORMAT, got "
                 f"{given!r} for column {name!r}."
             )
     # Effects of rarer categories are mostly noise. The minimum is smaller for small tables,
     # in which few categories are frequent.
     min_frequency = max(2, min(10, table.height // 50))
     columns = [(one, types.get(one.name)) for one in table.drop(excluded)]
-    readings = {one.name: _read(one, kind) for one, kind in columns}
+    decimal = _decimal_format(columns)
+    readings = {one.name: _read(one, kind, decimal) for one, kind in columns}
     audits = [_audit(one, readings[one.name], kind, min_frequency) for one, kind in columns]
     number = tuple(one.column for one in audits if one.kind in ("number", "date"))
     category = tuple(one.column for one in audits if one.kind == "category")
@@ -191,14 +201,29 @@ def feature_columns(
     return TableFeatures(number, category, style, unreadable, sentinel, min_frequency), audits
 
 
-def _read(series: pl.Series, kind: str | None) -> ColumnReading:
+def _decimal_format(columns: Iterable[tuple[pl.Series, str | None]]) -> str:
+    """Return the format of numbers in all columns, or an empty string if they differ."""
+    formats = set()
+    for series, kind in columns:
+        if series.dtype == pl.String and kind in (None, "number"):
+            formats.add(decimal_format(series))
+        elif kind in DECIMALS:
+            formats.add(DECIMALS[kind])
+        elif series.dtype.is_float() and (series != series.round()).any():
+            # Fractions that are numbers already were written with a point.
+            formats.add(DECIMAL_POINT)
+    formats.discard("")
+    return formats.pop() if len(formats) == 1 else ""
+
+
+def _read(series: pl.Series, kind: str | None, decimal: str = "") -> ColumnReading:
     """Parse numbers and dates in text, and replace codes for missing values."""
     # If dates are text in predict, they are parsed with this format.
     found = ColumnReading(series, "%Y-%m-%d" if series.dtype == pl.Date else "")
     is_text = series.dtype == pl.String and kind not in ("drop", "category")
     if is_text and (kind is not None or not has_leading_zeros(series)):
-        found = read_format(series, kind) or found
-    codes = sentinel_codes(found.number) if kind in (None, "number") else ()
+        found = read_format(series, kind, decimal) or found
+    codes = sentinel_codes(found.number) if kind in (None, "number", *DECIMALS) else ()
     return found._replace(number=without_codes(found.number, codes), codes=codes)
 
 

@@ -1,10 +1,13 @@
 """Formats of numbers and dates that are written as text."""
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import polars as pl
 
 _NUMBERS = DECIMAL_POINT, DECIMAL_COMMA = "decimal point", "decimal comma"
+DECIMALS = {"number:.": DECIMAL_POINT, "number:,": DECIMAL_COMMA}
+_MIN_GROUPED = 5  # distinct numbers; fewer fractions may all have three digits by chance
 _MIN_READABLE = 0.95  # minimum share of readable values in a column of numbers or dates
 _MAX_UNREADABLE = 20  # maximum number of distinct unreadable values, treated as missing
 # Dates with dots always begin with the day; with slashes or dashes, the month may be first.
@@ -24,7 +27,7 @@ class ColumnReading(NamedTuple):
     codes: tuple[float, ...] = ()
 
 
-def read_format(series: pl.Series, kind: str | None) -> ColumnReading | None:
+def read_format(series: pl.Series, kind: str | None, decimal: str = "") -> ColumnReading | None:
     """Find the format of a column of text; return None if it should stay text.
 
     Parameters
@@ -32,14 +35,18 @@ def read_format(series: pl.Series, kind: str | None) -> ColumnReading | None:
     series : pl.Series
         Column of text.
     kind : str or None
-        ``"number"``, ``"date"`` or ``"date:FORMAT"``; None for any kind that fits at least
-        95% of the values.
+        ``"number"``, ``"number:."``, ``"number:,"``, ``"date"`` or ``"date:FORMAT"``;
+        None for any kind that fits at least 95% of the values.
+    decimal : str
+        Format of numbers in the other columns of the table; empty if it is unknown.
     """
     text = series.str.strip_chars()
     for formats in _formats(kind):
         numbers = {one: parse_text(text, one) for one in formats}
         n_read = max(number.count() for number in numbers.values())
         first, *others = (one for one in formats if numbers[one].count() == n_read)
+        if others and formats is _NUMBERS and not numbers[first].equals(numbers[others[0]]):
+            first = grouped_format(text) or decimal or _refuse_both(text, numbers)
         number = numbers[first]
         if n_read == 0 or (kind is None and n_read < _MIN_READABLE * text.count()):
             continue
@@ -62,6 +69,43 @@ def read_format(series: pl.Series, kind: str | None) -> ColumnReading | None:
     return None
 
 
+def decimal_format(series: pl.Series) -> str:
+    """Return the only format in which a column of text can be read as numbers, if any."""
+    text = series.drop_nulls().unique().str.strip_chars()
+    n_read = {style: parse_text(text, style).count() for style in _NUMBERS}
+    most = max(n_read.values())
+    if most == 0 or most < _MIN_READABLE * text.len():
+        return ""
+    best = [style for style in _NUMBERS if n_read[style] == most]
+    return best[0] if len(best) == 1 else grouped_format(text)
+
+
+def grouped_format(text: pl.Series) -> str:
+    """Return the format of numbers of which some are grouped and some are too small for it.
+
+    Numbers such as 950 and 1.250 are whole: of fractions, not all that are shown would
+    have three digits. Returns an empty string if too few numbers are grouped.
+    """
+    values = text.drop_nulls().unique().str.replace_all(_SIGNS, "").str.strip_chars()
+    for style, symbol in ((DECIMAL_POINT, ","), (DECIMAL_COMMA, ".")):
+        is_grouped = values.str.contains(rf"^[+-]?[1-9]\d{{0,2}}(\{symbol}\d{{3}})+$")
+        is_small = values.str.contains(r"^[+-]?\d{1,3}$")
+        if (is_grouped | is_small).all() and is_small.any() and is_grouped.sum() >= _MIN_GROUPED:
+            return style
+    return ""
+
+
+def _refuse_both(text: pl.Series, numbers: Mapping[str, pl.Series]) -> str:
+    """Raise an error that shows both readings of a number."""
+    point, comma = (numbers[style] for style in _NUMBERS)
+    row = int((point != comma).arg_true()[0])
+    raise ValueError(
+        f"column {text.name!r} is ambiguous: numbers such as {text[row]!r} can be "
+        f"{point[row]:g} or {comma[row]:g}; specify its type as 'number:.' or 'number:,', after "
+        "the decimal separator."
+    )
+
+
 def parse_text(series: pl.Series, style: str) -> pl.Series:
     """Parse text as numbers, and dates as days; null where it cannot be read."""
     text = series.str.strip_chars()
@@ -73,8 +117,9 @@ def parse_text(series: pl.Series, style: str) -> pl.Series:
     # A column may contain both 5% and 0.05.
     is_percent = text.str.ends_with("%")
     text = text.str.strip_suffix("%").str.strip_chars()
-    # Groups have three digits: 1,5 is not fifteen, and 03.04.2024 is not a number.
-    shape = rf"^[+-]?(\d{{1,3}}({group}\d{{3}})+|\d+)?({point}\d*)?([eE][+-]?\d+)?$"
+    # Groups have three digits and no leading zero: 1,5 is not fifteen, 0,734 is not 734,
+    # and 03.04.2024 is not a number.
+    shape = rf"^[+-]?([1-9]\d{{0,2}}({group}\d{{3}})+|\d+)?({point}\d*)?([eE][+-]?\d+)?$"
     plain = text.str.replace_all(group, "").str.replace(point, ".")
     number = plain.cast(pl.Float64, strict=False).set(~text.str.contains(shape), None)
     return number.zip_with(~is_percent.fill_null(False), number / 100.0)
@@ -94,4 +139,6 @@ def _formats(kind: str | None) -> list[tuple[str, ...]]:
         return [_NUMBERS, _DATES]
     if kind.startswith("date:"):
         return [(kind.removeprefix("date:"),)]
+    if kind in DECIMALS:
+        return [(DECIMALS[kind],)]
     return [_NUMBERS if kind == "number" else _DATES]
