@@ -1,9 +1,6 @@
 """AUCClassifier: predictions, ascent, groups, and use with scikit-learn."""
 
 import pickle
-import re
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -200,28 +197,3 @@ def test_groups_are_routed_by_metadata():
     expected = rp.AUCClassifier(random_state=0, n_rounds=0)
     expected.fit(StandardScaler().fit_transform(X), y, groups=group)
     np.testing.assert_allclose(pipeline[-1].coef_, expected.coef_)
-
-
-def test_the_documentation_lists_the_source_files_that_fit_uses(fitted):
-    X, y, _ = fitted
-    package = Path(rp.__file__).parent
-    page = package.parents[1] / "docs" / "architecture.md"
-    if not page.exists():
-        pytest.skip("the documentation is not installed with the package")
-    section = page.read_text().split("## From fit to the step")[1].split("In the core,")[0]
-    documented = set(re.findall(r"^\| `([\w/]+\.py)`", section, re.MULTILINE))
-    seen = set()
-
-    def trace(frame, event, _):
-        path = Path(frame.f_code.co_filename)
-        if event == "call" and package in path.parents:
-            seen.add(path.relative_to(package).as_posix())
-
-    model = rp.AUCClassifier(random_state=0, n_rounds=1)
-    sys.setprofile(trace)
-    try:
-        model.fit(X, y)
-    finally:
-        sys.setprofile(None)
-    assert seen == documented
-    assert len(seen) <= 17
