@@ -21,10 +21,15 @@ def auc(rows):
 
 def delong_variance(score, is_positive, other_score=None):
     """Compute equations 4 and 5 of DeLong, DeLong and Clarke-Pearson (1988)."""
+    return sum(class_covariances(score, is_positive, other_score))
+
+
+def class_covariances(score, is_positive, other_score=None):
+    """Compute what positives and negatives contribute to DeLong's covariance."""
     columns = [score, score if other_score is None else other_score]
     positive = [k for k, p in enumerate(is_positive) if p]
     negative = [k for k, p in enumerate(is_positive) if not p]
-    total = 0.0
+    parts = []
     for side, against, sign in ((positive, negative, 1), (negative, positive, -1)):
         placed = [
             [
@@ -35,8 +40,8 @@ def delong_variance(score, is_positive, other_score=None):
         ]
         means = [sum(values) / len(values) for values in placed]
         products = sum((a - means[0]) * (b - means[1]) for a, b in zip(*placed, strict=True))
-        total += products / (len(side) - 1) / len(side)
-    return total
+        parts.append(products / (len(side) - 1) / len(side))
+    return parts
 
 
 def curve(rows):

@@ -17,6 +17,7 @@ from itertools import combinations
 from pathlib import Path
 
 import numpy as np
+from scipy.stats import norm
 
 import rocpath as rp
 
@@ -78,7 +79,7 @@ def samples():
 def our_values(y, scores, classes):
     """Return the quantities computed by rocpath, by name."""
     columns = dict(zip("abc", scores.T, strict=True))
-    both = rp.compare_aucs(y, columns)
+    both = rp.compare(y, columns)
     values = {}
     for name, score in columns.items():
         area = both.intervals[name]
@@ -89,14 +90,17 @@ def our_values(y, scores, classes):
     for limit in LIMITS:
         error = rp.auc_interval(y, columns["a"], max_fpr=limit).standard_error
         values[f"bootstrapped error of partial auc {limit}"] = error
-    for pair, (one, two) in zip(both.pairs, combinations("abc", 2), strict=True):
+    for one, two in combinations("abc", 2):
         errors = [both.intervals[name].standard_error for name in (one, two)]
-        apart = pair.comparison.standard_error
-        values[f"paired p-value {one} {two}"] = pair.comparison.p_value
+        pair = both.differences[one, two]
+        # The p-value of DeLong's test; that of `compare` is corrected for few rows.
+        apart = pair.asymptotic_standard_error
+        values[f"paired p-value {one} {two}"] = 2.0 * norm.sf(abs(pair.value) / apart)
         values[f"covariance {one} {two}"] = 0.5 * (errors[0] ** 2 + errors[1] ** 2 - apart**2)
     half = np.arange(y.size) < y.size // 2
-    two = rp.compare_auc_unpaired(y[half], scores[half, 0], y[~half], scores[~half, 0])
-    values["unpaired statistic"] = two.difference / two.standard_error
+    parts = {"first": scores[half, 0], "second": scores[~half, 0]}
+    two = rp.compare(y[half], parts, other_y=y[~half]).differences["first", "second"]
+    values["unpaired statistic"] = two.value / two.asymptotic_standard_error
     values["Hand and Till"] = rp.auc_interval(classes, scores, multi_class="ovo").value
     return values
 

@@ -35,7 +35,7 @@ def main():
         "np.argsort, stable": lambda: np.argsort(score, kind="stable"),
         "auc": lambda: rp.auc(y, score),
         "auc_interval, 100,000 groups": lambda: rp.auc_interval(y, score, groups=group),
-        "compare_aucs, ten columns": lambda: rp.compare_aucs(y, ten),
+        "compare, ten columns": lambda: rp.compare(y, ten),
         "auc_interval": lambda: rp.auc_interval(y, score),
         "auc_interval, max_fpr": lambda: rp.auc_interval(y, score, max_fpr=0.1),
         "auc_interval, ties": lambda: rp.auc_interval(y, rounded),

@@ -2,22 +2,14 @@ from . import changepoint, plots
 from .changepoint import IntervalRegression, PenaltyRegressor
 from .changepoint.label_table import read_labels
 from .evaluation import metrics
-from .evaluation.auc_intervals import auc_interval
+from .evaluation.bootstrap import bootstrap_interval
 from .evaluation.calibration import CalibrationCurve, calibration_curve
 from .evaluation.calibration_summary import CalibrationSummary, calibration_summary
 from .evaluation.comparison_results import MetricComparison, MetricDifference
-from .evaluation.comparisons import compare
-from .evaluation.differences import compare_auc, compare_auc_unpaired
-from .evaluation.intervals import interval
-from .evaluation.many_curves import AUCComparisons, compare_aucs
+from .evaluation.comparisons import compare, compare_auc
+from .evaluation.intervals import auc_interval, interval
 from .evaluation.net_benefit import NetBenefit, NetBenefitPoint, net_benefit
 from .evaluation.operating_points import OperatingPoint
-from .evaluation.other_metrics import (
-    average_precision_interval,
-    bootstrap_interval,
-    fpr_at_tpr,
-    tpr_at_fpr,
-)
 from .evaluation.planning import n_positives_needed
 from .evaluation.reader_results import ReaderComparison
 from .evaluation.readers import compare_readers
@@ -46,7 +38,6 @@ __all__ = [
     "AUCBlender",
     "AUCClassifier",
     "AUCComparison",
-    "AUCComparisons",
     "AUCInterval",
     "AUMPath",
     "BestStep",
@@ -78,7 +69,6 @@ __all__ = [
     "aum_derivatives",
     "aum_gradient",
     "aum_path",
-    "average_precision_interval",
     "best_auc_step",
     "best_aum_step",
     "bootstrap_interval",
@@ -88,11 +78,8 @@ __all__ = [
     "choose_threshold",
     "compare",
     "compare_auc",
-    "compare_auc_unpaired",
-    "compare_aucs",
     "compare_readers",
     "evaluation_report",
-    "fpr_at_tpr",
     "interval",
     "load_model",
     "metrics",
@@ -109,5 +96,4 @@ __all__ = [
     "sweep",
     "thread_limit",
     "threshold_table",
-    "tpr_at_fpr",
 ]

@@ -39,8 +39,8 @@ def test_all_pairs_are_compared(scores, capsys):
     test = rp.compare_auc(y, table["good"], table["poor"])
     pair = found["pairs"][0]
     assert pair["p_value"] == pytest.approx(test.p_value)
-    assert pair["holm_p_value"] == pytest.approx(3 * test.p_value)
-    assert found["pairs"][2]["difference"] == 0
+    assert pair["adjusted_p_value"] == pytest.approx(3 * test.p_value)
+    assert found["pairs"][2]["value"] == 0
     assert found["scores"]["good"]["value"] == pytest.approx(roc_auc_score(y, table["good"]))
     assert main([*argv, "scaled", "--max-fpr", "0.1"]) == 0
     shown, notes = capsys.readouterr()
@@ -61,8 +61,8 @@ def test_the_page_shows_the_partial_aucs_that_the_terminal_prints(scores, tmp_pa
         for text in (f"{area.value:.4f}", f"{area.low:.4f} to {area.high:.4f}"):
             assert text in shown
             assert text in html
-    p_value = re.search("Test of equal partial AUCs: .*(p [=<] [^ \n]*)", shown)[1]
-    assert f"Test of equal partial AUCs: {p_value}.".replace("<", "&lt;") in html
+    p_value = re.search("Test of equal values: .*(p [=<] [^ \n]*)", shown)[1]
+    assert f"Test of equal values: {p_value}.".replace("<", "&lt;") in html
     assert f"<h2>Differences in {area.name}</h2>" in html
 
 

@@ -11,7 +11,7 @@ da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
 pytest.importorskip("distributed")
 
-from rocpath.dask import auc_interval, compare_auc, intervals  # noqa: E402
+from rocpath.dask import auc_interval, compare_auc, score_columns  # noqa: E402
 from rocpath.dask.passes import Passes  # noqa: E402
 
 
@@ -90,7 +90,7 @@ def test_comparisons_equal_those_in_memory(kind, max_fpr):
 
 
 def test_few_bins_change_the_standard_error_only_slightly(monkeypatch):
-    monkeypatch.setattr(intervals, "_N_BINS", 64)
+    monkeypatch.setattr(score_columns, "_N_BINS", 64)
     y, _, score, *_ = rows(5000)
     expected = rp.auc_interval(y, score)
     got = auc_interval(*partitioned(y, score))
@@ -203,9 +203,9 @@ def test_in_memory_functions_reject_dask_collections():
         lambda: rp.ThresholdClassifier(rp.AUCClassifier(), max_fpr=0.1).fit(lazy, y),
         lambda: rp.TableClassifier().fit(lazy, labels),
         lambda: rp.minimize_aum(lazy, rp.ErrorBreakpoints.from_labels(y)),
-        lambda: rp.compare_aucs(y, lazy),
+        lambda: rp.compare(y, lazy),
         lambda: rp.bootstrap_interval(rp.auc, labels, column),
-        lambda: rp.average_precision_interval(y, score),
+        lambda: rp.interval(y, score, "average_precision"),
         lambda: rp.IntervalRegression().fit(lazy, X),
         lambda: rp.IntervalRegression().fit(X, lazy),
         lambda: rp.PenaltyRegressor().fit(lazy, []),

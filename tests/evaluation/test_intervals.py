@@ -43,7 +43,8 @@ def test_standard_errors_equal_delongs(rows, random):
         - 2 * oracle_auc.delong_variance(score, y, other)
     )
     assert both.difference == pytest.approx(one.value - two.value)
-    assert both.standard_error**2 == pytest.approx(expected, abs=1e-12)
+    assert both.asymptotic_standard_error**2 == pytest.approx(expected, abs=1e-12)
+    assert both.standard_error >= both.asymptotic_standard_error
 
 
 @given(labeled_scores(weights=(1, 2, 5)), rates)
@@ -141,7 +142,8 @@ def test_exchanged_scores_of_zero_variance_have_the_same_p_values():
     y = np.repeat([0, 1], [2, 8])
     found = rp.compare_auc(y, y, -y, margin=0.5)
     other = rp.compare_auc(y, -y, y, margin=0.5)
-    assert (found.value, found.other_value, found.standard_error) == (1.0, 0.0, 0.0)
+    assert (found.value, found.other_value) == (1.0, 0.0)
+    assert found.asymptotic_standard_error == 0 < found.standard_error
     assert (other.low, other.high) == (-found.high, -found.low)
     # The interval of the difference excludes 0.
     assert found.low > 0
@@ -151,13 +153,14 @@ def test_exchanged_scores_of_zero_variance_have_the_same_p_values():
     assert other.non_inferiority_p_value > 0.5 > found.non_inferiority_p_value
 
 
-def test_a_difference_with_zero_variance_is_significant():
+def test_a_difference_with_zero_variance_has_an_interval_of_positive_width():
     # The rows of each class have the components 1 and 1/2 in one score, and 1/2 and 0 in
     # the other, so that all components differ by 1/2.
     found = rp.compare_auc([1, 1, 0, 0], [4, 2, 3, 1], [3, 1, 4, 2])
-    assert (found.value, found.other_value, found.standard_error) == (0.75, 0.25, 0.0)
-    assert found.low == pytest.approx(0.5)
-    assert found.p_value < 1e-6
+    assert (found.value, found.other_value) == (0.75, 0.25)
+    assert found.asymptotic_standard_error == pytest.approx(0.0)
+    assert found.low < 0.1 < 0.9 < found.high
+    assert found.p_value > 0.05
 
 
 def test_differences_of_perfect_scores_have_an_interval_of_positive_width():
@@ -252,8 +255,16 @@ def test_intervals_of_differences_are_at_least_as_wide_as_students(n_positive, n
     score, other = np.random.default_rng(seed).normal(size=(2, y.size))
     found = rp.compare_auc(y, score, other)
     # The degrees of freedom are at most those of two samples of equal variance.
-    least = stdtrit(y.size - 2, 0.975) * found.standard_error
+    least = stdtrit(y.size - 2, 0.975) * found.asymptotic_standard_error
     assert found.high >= min(found.difference + least, 1.0) - 1e-12
     assert found.low <= max(found.difference - least, -1.0) + 1e-12
-    if found.low > 0 or found.high < 0:
-        assert found.p_value < 0.05
+
+
+@given(labeled_scores(least=2, weights=(1, 2, 5)), st.randoms(use_true_random=False), rates)
+def test_an_interval_contains_zero_unless_its_test_is_significant(rows, random, max_fpr):
+    y, score, weight = columns(rows)
+    other = [random.randint(0, 4) for _ in rows]
+    for extra in ({}, {"sample_weight": weight}, {"max_fpr": max_fpr}):
+        found = rp.compare_auc(y, score, other, **extra)
+        if abs(found.p_value - 0.05) > 1e-9 and found.p_value < 1:
+            assert (found.low <= 0 <= found.high) == (found.p_value > 0.05)

@@ -6,7 +6,7 @@ blocks, or Dask data frames. If a worker is lost, Dask recomputes its partitions
 
 from rocpath.dask.auc_classifier import AUCClassifier
 from rocpath.dask.descent import minimize_aum
-from rocpath.dask.intervals import auc, auc_interval, compare_auc
+from rocpath.dask.intervals import auc, auc_interval, compare, compare_auc, interval
 from rocpath.dask.thresholds import choose_threshold
 
 __all__ = [
@@ -14,6 +14,8 @@ __all__ = [
     "auc",
     "auc_interval",
     "choose_threshold",
+    "compare",
     "compare_auc",
+    "interval",
     "minimize_aum",
 ]

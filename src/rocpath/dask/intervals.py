@@ -9,25 +9,26 @@ the in-memory standard error is less than 10⁻⁶.
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, NamedTuple, Self
+from typing import Any
 
 import numpy as np
 from distributed import Client
-from numpy.typing import NDArray
 
+from rocpath.dask.partitions import PartitionedRows
 from rocpath.dask.passes import Passes
-from rocpath.dask.scores import Buckets, GroupedRows, PartitionedScores, ScoreBins, ScoredPartition
-from rocpath.evaluation.comparisons import checked_margin
-from rocpath.evaluation.curves import ScoreCurve
-from rocpath.evaluation.differences import compared
-from rocpath.evaluation.groups import GroupSums, pairs_within_groups
-from rocpath.evaluation.influence import ScoreBlocks, block_components, place_rows
+from rocpath.dask.score_columns import PartitionedColumn, PartitionedSample
+from rocpath.dask.scores import Buckets, GroupedRows, PartitionedScores
+from rocpath.evaluation.columns import interval_of
+from rocpath.evaluation.comparison_results import MetricComparison
+from rocpath.evaluation.comparisons import auc_comparison_of, checked_margin, comparison_of
+from rocpath.evaluation.designs import design_of
+from rocpath.evaluation.intervals import auc_metric
+from rocpath.evaluation.metrics.auc import AUC
+from rocpath.evaluation.metrics.names import metric_of
+from rocpath.evaluation.metrics.partial_auc import PartialAUC
 from rocpath.evaluation.results import AUCComparison, AUCInterval
-from rocpath.validation import nonnegative_number, rate_up_to_one, share_between
+from rocpath.validation import nonnegative_number, share_between
 
-_N_BINS = 2**14  # number of bins before frequent scores get separate bins
 _N_BINS_OF_BOUNDS = (2**10, 2**14, 2**17)  # tried in turn until the tolerance is met
 
 
@@ -125,9 +126,58 @@ def auc_interval(
     >>> auc_interval(y, da.from_array([1, 2, 4, 3, 5, 6], chunks=2))
     AUC 0.889 (95% CI 0.305 to 0.990), 3 positives, 3 negatives
     """
+    return interval(
+        y,
+        scores,
+        auc_metric(max_fpr),
+        confidence=confidence,
+        sample_weight=sample_weight,
+        groups=groups,
+        client=client,
+    )
+
+
+def interval(
+    y: Any,
+    scores: Any,
+    metric: Any = "auc",
+    *,
+    confidence: float = 0.95,
+    sample_weight: Any = None,
+    groups: Any = None,
+    client: Client | None = None,
+) -> AUCInterval:
+    """Compute the AUC or a partial AUC of partitioned scores with its interval.
+
+    The method is that of :func:`rocpath.interval`.
+
+    Parameters
+    ----------
+    y, scores : Dask arrays or series, shape (n_rows,)
+        Labels and scores, as for :func:`auc`.
+    metric : str or metric
+        "auc" or a ``rocpath.metrics.PartialAUC``.
+    confidence, sample_weight, groups, client
+        Same as for :func:`auc_interval`.
+
+    Returns
+    -------
+    AUCInterval
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from rocpath.dask import interval
+    >>> y = da.from_array([0, 0, 0, 1, 1, 1], chunks=2)
+    >>> interval(y, da.from_array([1, 2, 4, 3, 5, 6], chunks=2))
+    AUC 0.889 (95% CI 0.305 to 0.990), 3 positives, 3 negatives
+    """
+    level = share_between("confidence", confidence)
     columns = {"sample_weight": sample_weight, "groups": groups}
-    with _curves(client, y, scores, confidence, max_fpr, **columns) as (curve,):
-        return curve.interval
+    with _columns(client, y, scores, metric, **columns) as panel:
+        result = interval_of(design_of([panel]), 0, level)
+    assert isinstance(result, AUCInterval)
+    return result
 
 
 def compare_auc(
@@ -165,12 +215,60 @@ def compare_auc(
     >>> from rocpath.dask import compare_auc
     >>> y, score = da.arange(8, chunks=4) // 4, da.from_array([1, 2, 3, 5, 4, 6, 7, 8])
     >>> compare_auc(y, score, da.from_array([1, 5, 3, 7, 2, 4, 8, 6]))
-    AUC 0.938 and 0.625: difference +0.3125 (95% CI -0.1016 to +0.7266), p = 0.065
+    AUC 0.938 and 0.625: difference +0.3125 (95% CI -0.1016 to +0.7266), p = 0.11
     """
-    margin = checked_margin(margin)
+    level, margin = share_between("confidence", confidence), checked_margin(margin)
     columns = {"other_scores": other_scores, "sample_weight": sample_weight, "groups": groups}
-    with _curves(client, y, scores, confidence, max_fpr, **columns) as (one, two):
-        return compared(one, two, margin)
+    with _columns(client, y, scores, auc_metric(max_fpr), **columns) as panel:
+        return auc_comparison_of(design_of([panel]), level, margin)
+
+
+def compare(
+    y: Any,
+    scores: dict[str, Any],
+    metric: Any = "auc",
+    *,
+    confidence: float = 0.95,
+    sample_weight: Any = None,
+    groups: Any = None,
+    margin: float | None = None,
+    client: Client | None = None,
+) -> MetricComparison:
+    """Compare the AUC or a partial AUC of two scores of the same partitioned rows.
+
+    The method is that of :func:`rocpath.compare`.
+
+    Parameters
+    ----------
+    y : Dask array or series, shape (n_rows,)
+        Labels, as for :func:`auc`.
+    scores : dict of Dask arrays or series
+        Two scores, by name.
+    metric : str or metric
+        "auc" or a ``rocpath.metrics.PartialAUC``.
+    confidence, sample_weight, groups, margin, client
+        Same as for :func:`compare_auc`.
+
+    Returns
+    -------
+    MetricComparison
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from rocpath.dask import compare
+    >>> y, score = da.arange(8, chunks=4) // 4, da.from_array([1, 2, 3, 5, 4, 6, 7, 8])
+    >>> round(compare(y, {"a": score, "b": da.from_array([1, 5, 3, 7, 2, 4, 8, 6])}).difference, 4)
+    0.3125
+    """
+    level, margin = share_between("confidence", confidence), checked_margin(margin)
+    if not isinstance(scores, dict) or len(scores) != 2:
+        raise ValueError("scores must be a dict with two entries for Dask.")
+    first, second = scores.values()
+    columns = {"other_scores": second, "sample_weight": sample_weight, "groups": groups}
+    with _columns(client, y, first, metric, **columns) as panel:
+        names = [(str(name), None) for name in scores]
+        return comparison_of(design_of([panel]), names, level, margin)
 
 
 def certified_auc(scores: PartitionedScores, tol: float) -> float | None:
@@ -188,132 +286,21 @@ def certified_auc(scores: PartitionedScores, tol: float) -> float | None:
     return None
 
 
-class _Deviation(NamedTuple):
-    """Structural components of one score, or their difference between two scores.
-
-    A term consists of the name of a score, its bins, and its components by class and
-    bin.
-    """
-
-    terms: tuple[tuple[str, ScoreBins, NDArray[np.float64]], ...]
-
-    def __sub__(self, other: Self) -> Self:
-        return type(self)((*self.terms, *other.terms))
-
-    def of_rows(self, rows: ScoredPartition) -> NDArray[np.float64]:
-        """Return the deviations of the rows of a partition."""
-        label = rows.is_positive.astype(np.intp)
-        each = [by_bin[label, bins.index_of(rows, name)] for name, bins, by_bin in self.terms]
-        return np.asarray(np.subtract.reduce(each))
-
-
-class _Sample(NamedTuple):
-    """Partitioned rows, with the interface of `Sample`."""
-
-    scores: PartitionedScores
-    unit: GroupedRows | None
-
-    @property
-    def counts(self) -> dict[str, int | None]:
-        """Numbers of rows and groups, under the field names of the results."""
-        n_positives = self.scores.n_positives
-        return {
-            "n_positives": n_positives,
-            "n_negatives": self.scores.n_rows - n_positives,
-            "n_groups": None if self.unit is None else self.unit.n_groups,
-        }
-
-    def squared_influences(self, deviation: _Deviation) -> list[float]:
-        """Sum the squared influences of the positives and of the negatives."""
-        passes = self.scores.passes
-        tasks = passes.each(_square_sums, self.scores.tasks, deviation=deviation)
-        squares = np.sum(passes.results("computing variances", tasks), axis=0)
-        totals = np.array([float(unit.total) for unit in self.scores.units])
-        return [float(one) for one in (squares / totals**2)[::-1]]
-
-
-@dataclass(frozen=True)
-class _PartitionedCurve(ScoreCurve):
-    """ROC curve of one score of partitioned rows."""
-
-    name: str
-    bins: ScoreBins
-
-    @classmethod
-    def read(cls, sample: Any, name: str, max_fpr: float, confidence: float) -> Self:
-        """Compute the exact AUC of one score, and its structural components by bin."""
-        scores = sample.scores._replace(name=name)
-        area, bins = Buckets.from_scores(scores).auc(max_fpr), scores.bins(_N_BINS)
-        # Blocks are in order of decreasing scores.
-        fp, tp = bins.sums[:, 1, ::-1]
-        _, positive, negative = block_components(tp, fp, max_fpr)
-        no_rows: Any = np.zeros(0, dtype=np.intp)
-        blocks = ScoreBlocks(area, positive, negative, tp, fp, no_rows, no_rows)
-        return cls(sample, np.zeros(0), max_fpr, confidence, blocks, name, bins)
-
-    @cached_property
-    def deviation(self) -> Any:
-        """Structural components, as a function of the rows of a partition."""
-        components = np.stack((self.blocks.negative, self.blocks.positive))[:, ::-1]
-        return _Deviation(((self.name, self.bins, components),))
-
-    @cached_property
-    def square_sums(self) -> Any:
-        """Sums of squared weights of positives and negatives, by block."""
-        return self.bins.sums[::-1, 2, ::-1]
-
-    @cached_property
-    def _by_group(self) -> tuple[GroupSums, NDArray[np.float64]]:
-        """Sums of the components, and of correctly ordered pairs, within each group."""
-        sample: Any = self.sample
-        passes, given = sample.scores.passes, {"deviation": self.deviation, "name": self.name}
-        found = passes.run("summing groups", _group_sums, sample.unit.tasks, **given)
-        *sums, concordant = np.concatenate(found, axis=1)
-        return GroupSums(np.array(sums[:2]), np.array(sums[2:])), concordant
-
-    @property
-    def group_sums(self) -> GroupSums:
-        """Sums of the components by group, if rows are grouped."""
-        return self._by_group[0]
-
-    def _concordant_within(self) -> NDArray[np.float64]:
-        return self._by_group[1]
-
-
 @contextmanager
-def _curves(
-    client: Client | None, y: Any, scores: Any, level: float, max_fpr: float | None, **columns: Any
-) -> Iterator[list[_PartitionedCurve]]:
-    """Check all columns in one pass, and yield the curve of each score."""
-    limit = rate_up_to_one("max_fpr", max_fpr)
-    confidence = share_between("confidence", level)
-    with Passes(client) as passes:
-        labeled = PartitionedScores.read(passes, y, scores, **columns)
-        grouped = None if columns["groups"] is None else GroupedRows.from_scores(labeled)
-        sample, names = (
-            _Sample(labeled, grouped),
-            ["score", *(["other_score"] if "other_scores" in columns else [])],
+def _columns(
+    client: Client | None, y: Any, scores: Any, metric: Any, **columns: Any
+) -> Iterator[list[PartitionedColumn]]:
+    """Check all columns in one pass, and yield the ROC curve of each score."""
+    metric = metric_of(metric)
+    if not isinstance(metric, (AUC, PartialAUC)):
+        raise ValueError(
+            f"metric must be 'auc' or a rocpath.metrics.PartialAUC for Dask, got {metric.name!r}."
         )
-        yield [_PartitionedCurve.read(sample, name, limit, confidence) for name in names]
-
-
-def _square_sums(rows: ScoredPartition, deviation: _Deviation) -> NDArray[np.float64]:
-    """Sum the squared influences of negatives and of positives."""
-    square = (rows.jump * deviation.of_rows(rows)) ** 2
-    return np.asarray(np.bincount(rows.is_positive, square, 2), dtype=float)
-
-
-def _group_sums(rows: ScoredPartition, deviation: _Deviation, name: str) -> NDArray[np.float64]:
-    """Return the sums of `GroupSums` and of correctly ordered pairs, by group."""
-    if rows.score.size == 0:
-        return np.zeros((5, 0))
-    score = getattr(rows, name)
-    is_positive = rows.is_positive
-    weight = rows.weight
-    code = np.unique(np.asarray(rows.group), return_inverse=True)[1]
-    sums = GroupSums.of(code, is_positive, weight, deviation.of_rows(rows))
-    # Components are undefined if a class is absent, but only the order of rows is used.
-    with np.errstate(invalid="ignore", divide="ignore"):
-        blocks = place_rows(score, is_positive, weight, 1.0)
-    concordant = pairs_within_groups(code, blocks, score, is_positive, weight).concordant
-    return np.vstack((*sums, concordant))
+    with Passes(client) as passes:
+        rows = PartitionedRows.read(passes, "scores", scores, y=y, is_binary=True, **columns)
+        labeled = PartitionedScores.from_rows(rows, rows.classes[1:])
+        groups = columns["groups"]
+        grouped = None if groups is None else GroupedRows.from_scores(labeled)
+        sample: Any = PartitionedSample(labeled, grouped, tuple(rows.classes.tolist()))
+        names = ["score", *(["other_score"] if "other_scores" in columns else [])]
+        yield [PartitionedColumn.from_sample(metric, sample, name) for name in names]

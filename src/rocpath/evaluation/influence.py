@@ -1,6 +1,6 @@
 """The influence of each row on the area under a ROC curve (structural components)."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,7 +78,11 @@ class ScoreBlocks(NamedTuple):
 
 
 def place_rows(
-    score: Floats, is_positive: NDArray[np.bool_], weight: Floats | None, max_fpr: float
+    score: Floats,
+    is_positive: NDArray[np.bool_],
+    weight: Floats | None,
+    max_fpr: float,
+    min_tpr: float = 0.0,
 ) -> ScoreBlocks:
     """Compute the (partial) AUC and structural components; ties count one half."""
     order = descending_order(score)
@@ -87,29 +91,41 @@ def place_rows(
     # are well separated, there are far fewer blocks than rows.
     start = _block_starts(score, label, order)
     tp, fp = class_sums(label, None if weight is None else weight[order], start)
-    return ScoreBlocks(*block_components(tp, fp, max_fpr), tp, fp, order, start)
+    return ScoreBlocks(*block_components(tp, fp, max_fpr, min_tpr), tp, fp, order, start)
 
 
-def block_components(tp: Floats, fp: Floats, max_fpr: float) -> tuple[float, Floats, Floats]:
+def block_components(
+    tp: Floats, fp: Floats, max_fpr: float, min_tpr: float = 0.0
+) -> tuple[float, Floats, Floats]:
     """Compute the (partial) AUC and the components from the weights in each block.
 
-    Let F be the share of the negatives above a block, and a the share within it. A
-    positive in the block contributes the integral of min(1, (t - F) / a) over t from F
-    to max_fpr. The component of a negative is the derivative of the sum of these
-    contributions with respect to its weight.
+    The ROC curve is linear within a block, from the rates before it to those after it,
+    and only the fraction of the block from ``first`` to ``last`` is in the region. The
+    component of a positive is the width of the region to the right of it, and that of a
+    negative its height above it, both clipped to the region; within a block they are
+    means over the segment. Derivatives with respect to the ends of the region are zero.
     """
     n_positive, n_negative = float(tp.sum()), float(fp.sum())
-    tied = fp / n_negative
-    # Distance to max_fpr at the start of a block; negative beyond it.
-    room = max_fpr - (np.cumsum(fp) - fp) / n_negative
-    fraction, of_positive = components_of_positives(room, tied)
+    width, height = fp / n_negative, tp / n_positive
+    left, lower = np.cumsum(fp) - fp, np.cumsum(tp) - tp
+    last: Any = _fraction_below(max_fpr * n_negative - left, fp) if max_fpr < 1 else 1.0
+    first: Any = 0.0
+    if min_tpr > 0:
+        first = np.minimum(_fraction_below(min_tpr * n_positive - lower, tp), last)
+    inside = last - first
+    # Counts of rows are exact, unlike rates.
+    area = (fp * inside) @ (lower + 0.5 * tp * (first + last) - min_tpr * n_positive)
     # Rounding must not make the area exceed that of a perfect ranking.
-    area = min(float(tp @ of_positive) / n_positive, max_fpr)
-    # Ties count one half. The component of a negative is the share of positives above it
-    # minus the mean, since the relative weights of a class sum to one.
-    share_above = (np.cumsum(tp * fraction) - 0.5 * tp * fraction**2) / n_positive
-    of_negative = share_above - float(fp @ share_above) / n_negative
-    return area, of_positive - area, of_negative
+    value = min(max(float(area) / (n_positive * n_negative), 0.0), max_fpr * (1.0 - min_tpr))
+    # Means over the segment of its clipped position.
+    mean = inside * (1.0 - 0.5 * (first + last))
+    of_positive = -(np.cumsum(width * inside) - width * inside + width * mean)
+    of_negative = np.cumsum(height * inside) - height * inside + height * mean
+    return (
+        value,
+        of_positive - float(height @ of_positive),
+        of_negative - float(width @ of_negative),
+    )
 
 
 def components_of_positives(room: Floats, tied: Floats) -> tuple[Floats, Floats]:
@@ -118,11 +134,16 @@ def components_of_positives(room: Floats, tied: Floats) -> tuple[Floats, Floats]
     ``room`` is the distance to max_fpr before the tied negatives.
     """
     counted = np.clip(room, 0.0, tied)
-    # Only the fraction of tied negatives up to max_fpr counts; a block without
-    # negatives is entirely before or after max_fpr.
-    fraction = (room > 0).astype(np.float64)
-    np.divide(counted, tied, out=fraction, where=tied > 0)
+    fraction = _fraction_below(room, tied)
     return fraction, np.maximum(room - tied, 0.0) + 0.5 * counted * fraction
+
+
+def _fraction_below(room: Floats, length: Floats) -> Floats:
+    """Return the fraction of each segment that is before a limit at distance ``room``."""
+    # A segment without length is entirely before or after the limit.
+    fraction = (room > 0).astype(np.float64)
+    np.divide(np.clip(room, 0.0, length), length, out=fraction, where=length > 0)
+    return fraction
 
 
 def descending_order(score: Floats) -> NDArray[np.unsignedinteger]:

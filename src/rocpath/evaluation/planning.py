@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize, special, stats
 
-from rocpath.evaluation.auc_intervals import auc_interval
-from rocpath.evaluation.differences import compare_auc
+from rocpath.evaluation.comparisons import compare_auc
+from rocpath.evaluation.intervals import auc_interval
 from rocpath.evaluation.score_interval import binormal_table
 from rocpath.validation import finite_number, share_between
 

@@ -7,13 +7,14 @@ import numpy as np
 from scipy import special
 
 from rocpath.evaluation.comparison_results import MetricDifference
-from rocpath.evaluation.comparisons import checked_margin, holm
+from rocpath.evaluation.comparisons import checked_margin
 from rocpath.evaluation.designs import design_of
 from rocpath.evaluation.designs.readers import FixedFactor, ReaderDesign
 from rocpath.evaluation.influence import Variance
 from rocpath.evaluation.metrics.metric import column_of
 from rocpath.evaluation.metrics.names import metric_of
 from rocpath.evaluation.metrics.scales import t_quantile
+from rocpath.evaluation.pair_tests import holm
 from rocpath.evaluation.reader_ratings import ReaderRatings
 from rocpath.evaluation.reader_results import ReaderComparison
 from rocpath.evaluation.results import MetricInterval

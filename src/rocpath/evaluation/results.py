@@ -246,7 +246,7 @@ class AUCComparison(Sentence):
     difference : float
         ``value - other_value``.
     standard_error : float
-        DeLong's standard error of the difference, or Obuchowski's if rows are grouped.
+        Standard error of the difference that the interval and the test use.
     low, high : float
         Limits of the confidence interval of the difference.
     p_value : float
@@ -261,6 +261,11 @@ class AUCComparison(Sentence):
     equivalence_p_value : float or None
         P-value of the two one-sided tests of the hypothesis that the AUCs differ by
         ``margin`` or more.
+    asymptotic_standard_error : float
+        Standard error from the influences alone, without corrections for small samples:
+        DeLong's for independent rows.
+    name : str
+        "AUC", with the region of a partial AUC.
     """
 
     value: float
@@ -274,10 +279,12 @@ class AUCComparison(Sentence):
     margin: float | None = None
     non_inferiority_p_value: float | None = None
     equivalence_p_value: float | None = None
+    asymptotic_standard_error: float = float("nan")
+    name: str = "AUC"
 
     def __repr__(self) -> str:
         text = (
-            f"AUC {self.value:.3f} and {self.other_value:.3f}: difference "
+            f"{self.name} {self.value:.3f} and {self.other_value:.3f}: difference "
             f"{self.difference:+.4f} ({percent(self.confidence)} CI {self.low:+.4f} to "
             f"{self.high:+.4f}), {p_text(self.p_value)}"
         )

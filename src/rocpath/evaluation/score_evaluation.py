@@ -7,9 +7,9 @@ from typing import Any, Self
 
 from numpy.typing import ArrayLike
 
-from rocpath.evaluation.auc_intervals import auc_interval
-from rocpath.evaluation.many_curves import AUCComparisons, compare_aucs
-from rocpath.evaluation.other_metrics import average_precision_interval
+from rocpath.evaluation.comparison_results import MetricComparison
+from rocpath.evaluation.comparisons import compare
+from rocpath.evaluation.intervals import auc_interval, auc_metric, interval
 from rocpath.evaluation.results import AUCInterval, MetricInterval, TextTable, p_text, percent
 from rocpath.files.writer import write_file
 from rocpath.sample import Sample
@@ -32,7 +32,7 @@ class ScoreEvaluation(TextTable):
         AUC, or partial AUC up to ``max_fpr``, of each score.
     average_precision : dict of MetricInterval
         Average precision of each score.
-    comparison : AUCComparisons or None
+    comparison : MetricComparison or None
         Comparisons of all pairs; None for a single score.
     max_fpr : float or None
         Upper limit of the false positive rate, for partial AUCs.
@@ -44,7 +44,7 @@ class ScoreEvaluation(TextTable):
     scores: dict[str, Floats]
     intervals: dict[str, AUCInterval]
     average_precision: dict[str, MetricInterval]
-    comparison: AUCComparisons | None
+    comparison: MetricComparison | None
     max_fpr: float | None
     confidence: float
 
@@ -94,15 +94,16 @@ class ScoreEvaluation(TextTable):
         settings: dict[str, Any] = {"groups": groups, "confidence": confidence, "positive": True}
         comparison = None
         if len(columns) > 1:
-            comparison = compare_aucs(sample.is_positive, columns, max_fpr=max_fpr, **settings)
-            intervals = comparison.intervals
+            metric = auc_metric(max_fpr)
+            comparison = compare(sample.is_positive, columns, metric, **settings)
+            intervals: dict[str, Any] = comparison.intervals
         else:
             intervals = {
                 name: auc_interval(sample.is_positive, score, max_fpr=max_fpr, **settings)
                 for name, score in columns.items()
             }
         average_precision = {
-            name: average_precision_interval(sample.is_positive, score, **settings)
+            name: interval(sample.is_positive, score, "average_precision", **settings)
             for name, score in columns.items()
         }
         return cls(
@@ -132,13 +133,13 @@ class ScoreEvaluation(TextTable):
         if self.comparison is None:
             return []
         sentences = []
-        for first, second, pair, p_value in self.comparison.pairs:
-            if p_value < _LEVEL:
-                better, worse = (first, second) if pair.difference > 0 else (second, first)
+        for (first, second), pair in self.comparison.differences.items():
+            if pair.adjusted_p_value < _LEVEL:
+                better, worse = (first, second) if pair.value > 0 else (second, first)
                 sentences.append(
                     f"{better!r} has a significantly higher {self.metric} than {worse!r} "
-                    f"(difference {abs(pair.difference):.4f} ± {pair.standard_error:.4f}, "
-                    f"Holm-adjusted {p_text(p_value)})."
+                    f"(difference {abs(pair.value):.4f} ± {pair.standard_error:.4f}, "
+                    f"Holm-adjusted {p_text(pair.adjusted_p_value)})."
                 )
         return sentences or [f"No significant difference in {self.metric}."]
 
@@ -163,7 +164,7 @@ class ScoreEvaluation(TextTable):
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers as nested dicts and lists, for JSON."""
         comparison = self.comparison
-        pairs = [] if comparison is None else comparison.pairs
+        differences = {} if comparison is None else comparison.differences
         return {
             "positive": self.classes[1],
             "negative": self.classes[0],
@@ -173,9 +174,8 @@ class ScoreEvaluation(TextTable):
             "max_fpr": self.max_fpr,
             "scores": {name: asdict(area) for name, area in self.intervals.items()},
             "pairs": [
-                {"first": pair.first, "second": pair.second, **asdict(pair.comparison)}
-                | {"holm_p_value": pair.holm_p_value}
-                for pair in pairs
+                {"first": first, "second": second, **asdict(pair)}
+                for (first, second), pair in differences.items()
             ],
             "p_value": None if comparison is None else comparison.p_value,
         }

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rocpath import palette
-from rocpath.evaluation.curves import ScoreCurve
+from rocpath.evaluation.intervals import auc_interval
 from rocpath.evaluation.operating_points import OperatingPoint, RankedRows
 from rocpath.evaluation.results import percent
 from rocpath.evaluation.roc_bands import roc_band
@@ -84,8 +84,8 @@ def plot_roc(
     # Line styles change only after all colors have been used.
     styles = cycle(product(_DASHES, palette.SERIES))
     for (label, given), (dashes, color) in zip(named.items(), styles, strict=False):
-        curve = ScoreCurve.of(sample, given, name=label or "scores", confidence=confidence)
-        score, found = curve.score, curve.interval
+        score = sample.scores(label or "scores", given)
+        found = auc_interval(sample.is_positive, score, groups=groups, confidence=confidence)
         text = f"AUC {found.value:.3f} ({found.low:.3f} to {found.high:.3f})"
         rows = RankedRows.of(sample.is_positive, score)
         style = {"color": color, "ls": dashes, "label": f"{label}: {text}" if label else text}

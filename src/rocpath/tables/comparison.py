@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri, stdtrit
 
-from rocpath.evaluation.auc_intervals import auc_interval
 from rocpath.evaluation.influence import auc_with_influence
+from rocpath.evaluation.intervals import auc_interval
 from rocpath.model_selection.comparison import ModelComparison, ModelScore, simplest_model
 from rocpath.model_selection.folds import Fold
 from rocpath.sample import Sample

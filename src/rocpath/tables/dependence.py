@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from rocpath.evaluation.auc_intervals import auc_interval
+from rocpath.evaluation.intervals import auc_interval
 from rocpath.hashing import INCREMENT, mixed_bits
 from rocpath.sample import Sample
 from rocpath.tables.column_names import is_identifier_name

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rocpath.evaluation.auc_intervals import auc_interval
+from rocpath.evaluation.intervals import auc_interval
 from rocpath.evaluation.results import AUCInterval
 from rocpath.evaluation.threshold_targets import (
     GUARANTEED,

@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from rocpath.evaluation.auc_intervals import auc_interval
+from rocpath.evaluation.intervals import auc_interval
 from rocpath.evaluation.results import AUCInterval
 from rocpath.search.breakpoints import ErrorBreakpoints
 from rocpath.search.roc import auc

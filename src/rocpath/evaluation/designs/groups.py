@@ -9,11 +9,8 @@ leave-one-out estimates implies.
 """
 
 from collections.abc import Sequence
-from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocpath.evaluation.designs.overall import (
     OverallTest,
@@ -36,10 +33,18 @@ class GroupedRows:
 
     def __init__(self, panels: Sequence[Sequence[Column]]) -> None:
         self.columns = [column for panel in panels for column in panel]
-        self.n_codes = 1 + max(int(column.sample.unit.max()) for column in self.columns)  # type: ignore[union-attr]
-        pairs = [leave_one_out(column, self.n_codes) for column in self.columns]
+        for panel in panels:
+            check_several_groups(panel[0])
+        self.n_codes = max(panel[0].group_shares.shape[1] for panel in panels)
+        self._shares = [
+            padded(shares, self.n_codes)
+            for panel in panels
+            for shares in [panel[0].group_shares] * len(panel)
+        ]
+        pairs = [leave_one_out(column) for column in self.columns]
         self.center = np.array([center for center, _ in pairs])
-        self.deviation = np.array([replicate - center for center, replicate in pairs])
+        deviation = [replicates - center for center, replicates in pairs]
+        self.deviation = np.array([padded(row, self.n_codes) for row in deviation])
 
     @property
     def matrix(self) -> Floats:
@@ -56,9 +61,14 @@ class GroupedRows:
         freedom = min(3.0 * total**2 / fourth - 2.0, self._design_freedom(contrast))
         return Variance(total, max(freedom, 1.0))
 
-    def test(self, contrasts: Floats) -> OverallTest:
-        """Test whether all contrasts, one per row, are zero."""
+    def test(self, contrasts: Floats, extra: Floats | None = None) -> OverallTest:
+        """Test whether all contrasts, one per row, are zero.
+
+        ``extra`` are variances that are added to those of the columns.
+        """
         matrix = contrasts @ self.matrix @ contrasts.T
+        if extra is not None:
+            matrix = matrix + contrasts * extra @ contrasts.T
         center = contrasts @ self.center
         basis, free_of_variance = contrast_basis(matrix, center)
         q = basis.shape[1]
@@ -87,14 +97,21 @@ class GroupedRows:
             parts = [(1.0, share) for _, share in parts]
         return design_freedom(parts)
 
-    @cached_property
-    def _shares(self) -> list[Floats]:
-        """The share of each group in the weight of each class, by column."""
-        seen: dict[int, Floats] = {}
-        for column in self.columns:
-            if id(column.sample) not in seen:
-                seen[id(column.sample)] = class_shares(column.sample, self.n_codes)
-        return [seen[id(column.sample)] for column in self.columns]
+
+def padded(values: Floats, size: int) -> Floats:
+    """Append zeros to the last axis, for groups without rows."""
+    return np.pad(values, [*([(0, 0)] * (values.ndim - 1)), (0, size - values.shape[-1])])
+
+
+def check_several_groups(column: Column) -> None:
+    """Raise if a class is in one group only, so that its variance is unknown."""
+    names = [name for name, _ in column.sample.class_masks]
+    for name, shares in zip(names, column.group_shares, strict=True):
+        n_groups = np.count_nonzero(shares)
+        if n_groups < 2:
+            raise ValueError(
+                f"groups must include at least two groups with {name} rows, got {n_groups}."
+            )
 
 
 def design_freedom(parts: Sequence[tuple[float, Floats]]) -> float:
@@ -118,32 +135,19 @@ def design_freedom(parts: Sequence[tuple[float, Floats]]) -> float:
     return trace**2 / max(squares, 1e-300)
 
 
-def class_shares(sample: Sample, n_codes: int) -> Floats:
-    """Return the share of each group in the weight of negatives and of positives."""
-    unit: Any = sample.unit
-    sums = [
-        np.bincount(unit[mask], None if sample.weight is None else sample.weight[mask], n_codes)
-        for _, mask in sample.class_masks
-    ]
-    return np.array([each / max(each.sum(), 1e-300) for each in sums])
-
-
-def leave_one_out(column: Column, n_codes: int) -> tuple[float, Floats]:
+def leave_one_out(column: Column) -> tuple[float, Floats]:
     """Return the estimate that tests use, and the estimate without each group."""
     own = getattr(column, "jackknife", None)
     if own is not None:
-        replicates = np.full(n_codes, own.center)
-        replicates[: own.replicates.size] = own.replicates
-        return own.center, replicates
-    sample = column.sample
-    unit: NDArray[np.intp] = sample.unit  # type: ignore[assignment]
-    shares, replicates = class_shares(sample, n_codes), np.full(n_codes, column.value)
-    for side, (_, mask) in enumerate(sample.class_masks):
-        sums = np.bincount(unit[mask], column.influence[mask], n_codes)
-        replicates -= sums / np.maximum(1.0 - shares[side], 1e-9)
-    for group in np.flatnonzero(shares.max(axis=0) >= _LARGE_SHARE):
+        return own.center, own.replicates
+    shares = column.group_shares
+    replicates = column.value - np.sum(
+        column.group_influence / np.maximum(1.0 - shares, 1e-9), axis=0
+    )
+    for group in np.flatnonzero(shares.max(axis=0) >= _LARGE_SHARE).tolist():
         if (shares[:, group] < 1.0).all():
-            replicates[group] = column.without(unit == group)
+            value = column.without_group(group)
+            replicates[group] = value if np.isfinite(value) else replicates[group]
     return column.value, replicates
 
 

@@ -8,13 +8,8 @@ import numpy as np
 
 from rocpath.evaluation.designs.overall import OverallTest, satterthwaite_test
 from rocpath.evaluation.influence import Variance
-from rocpath.evaluation.metrics.metric import ClassVariance, Column, class_variances
+from rocpath.evaluation.metrics.metric import ClassVariance, Column
 from rocpath.validation import Floats
-
-# Below this fraction of the variances of both values, the variance of a difference is
-# computed by summing over rows, since most digits would cancel.
-_CANCELLATION = 1e-6
-_N_DIRECT = 200_000  # entries of the influences up to which variances are sums over rows
 
 
 class ClassCovariance(NamedTuple):
@@ -66,10 +61,16 @@ class IndependentRows:
         """The covariance matrix of all columns."""
         return np.asarray(sum(part.matrix for part in self.components))
 
-    def test(self, contrasts: Floats) -> OverallTest:
-        """Test whether all contrasts, one per row, are zero."""
+    def test(self, contrasts: Floats, extra: Floats | None = None) -> OverallTest:
+        """Test whether all contrasts, one per row, are zero.
+
+        ``extra`` are variances that are added to those of the columns.
+        """
         parts = [contrasts @ part.matrix @ contrasts.T for part in self.components]
         freedom = [part.freedom for part in self.components]
+        if extra is not None:
+            parts.append(contrasts * extra @ contrasts.T)
+            freedom.append(np.inf)
         return satterthwaite_test(contrasts @ self.center, parts, freedom)
 
 
@@ -82,17 +83,7 @@ def _panel_variances(panel: Sequence[Column], weight: Floats) -> list[ClassVaria
     if len(used) == 1:
         square = float(weight[used[0]] ** 2)
         return [part._replace(value=square * part.value) for part in first.class_variances]
-    influence = sum(weight[k] * panel[k].influence for k in used)
-    parts = class_variances(first.sample, np.asarray(influence))
-    # The covariance cannot be estimated from a single row of a class.
-    return [
-        part._replace(
-            value=sum(float(weight[k] ** 2) * panel[k].class_variances[c].value for k in used)
-        )
-        if part.n_rows < 1.0001
-        else part
-        for c, part in enumerate(parts)
-    ]
+    return first.contrast_variances(panel, weight)
 
 
 def total_variance(parts: Sequence[ClassVariance]) -> Variance:
@@ -100,22 +91,18 @@ def total_variance(parts: Sequence[ClassVariance]) -> Variance:
     total = sum(part.value for part in parts)
     terms = [part.value**2 / part.freedom for part in parts if part.freedom > 0]
     freedom = total**2 / sum(terms) if terms and total > 0 else np.inf
-    if any(part.n_rows < 1.0001 for part in parts) and not terms:
-        freedom = np.inf
     return Variance(total, max(float(freedom), 1.0))
 
 
 def _class_covariances(panel: Sequence[Column]) -> list[ClassCovariance]:
     """Return the covariance matrices of the classes of one panel."""
-    sample = panel[0].sample
+    first = panel[0]
     influence = np.array([column.influence for column in panel])
+    influence *= first.row_factor
+    single = np.array([column.single_variances for column in panel])
     found = []
-    for c, (_, mask) in enumerate(sample.class_masks):
-        n_rows = panel[0].class_variances[c].n_rows
-        if n_rows < 1.0001:
-            values = [column.class_variances[c].value for column in panel]
-            found.append(ClassCovariance(np.diag(values), 1.0))
-            continue
+    for c, (_, mask) in enumerate(first.sample.class_masks):
         side = influence[:, mask]
-        found.append(ClassCovariance(side @ side.T / (1.0 - 1.0 / n_rows), n_rows - 1.0))
+        matrix = side @ side.T + np.diag(single[:, c])
+        found.append(ClassCovariance(matrix, max(first.n_free[c], 1.0)))
     return found

@@ -9,7 +9,9 @@ from rocpath.evaluation.metrics.calibration import (
     ObservedExpected,
 )
 from rocpath.evaluation.metrics.concordance import Concordance, UnoConcordance
+from rocpath.evaluation.metrics.partial_auc import PartialAUC
 from rocpath.evaluation.metrics.rates import AtThreshold, PrecisionAtK
+from rocpath.evaluation.metrics.roc_points import FPRAtTPR, TPRAtFPR
 from rocpath.evaluation.metrics.time_dependent_auc import TimeDependentAUC
 
 __all__ = [
@@ -20,8 +22,11 @@ __all__ = [
     "CalibrationIntercept",
     "CalibrationSlope",
     "Concordance",
+    "FPRAtTPR",
     "ObservedExpected",
+    "PartialAUC",
     "PrecisionAtK",
+    "TPRAtFPR",
     "TimeDependentAUC",
     "UnoConcordance",
 ]

@@ -1,7 +1,7 @@
 """Average precision, as in scikit-learn's ``average_precision_score``."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -17,7 +17,7 @@ class AveragePrecision:
     """Mean over the positives of the precision at their scores."""
 
     name = "average precision"
-    outcome: Literal["labels"] = "labels"
+    outcome: ClassVar[Literal["labels"]] = "labels"
     scale = LogitScale()
     bounds = (0.0, 1.0)
     digits = 3

@@ -1,7 +1,7 @@
 """The Brier score of predicted probabilities."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -16,7 +16,7 @@ class Brier:
     """Mean squared difference between predicted probabilities and labels."""
 
     name = "Brier score"
-    outcome: Literal["labels"] = "labels"
+    outcome: ClassVar[Literal["labels"]] = "labels"
     scale = LogScale()
     bounds = (0.0, 1.0)
     digits = 4

@@ -5,6 +5,7 @@ weight of the row, times that weight. It is all that intervals, tests and subgro
 need: designs turn influences into variances, and scales turn variances into intervals.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
@@ -16,8 +17,8 @@ from rocpath.evaluation.influence import Variance
 from rocpath.sample import Sample
 from rocpath.validation import Floats
 
-# Below this effective number of rows, one row has nearly all the weight.
-_SINGLE_ROW = 1.0001
+# Below this effective number of rows minus one, one row has nearly all the weight.
+_SINGLE_ROW = 1e-4
 
 
 class Estimate(NamedTuple):
@@ -85,44 +86,38 @@ class Metric(Protocol):
 class ClassVariance(NamedTuple):
     """The variance that the rows of one class contribute to an estimate.
 
-    ``n_rows`` is the effective number of rows, and ``freedom`` the degrees of freedom of
-    the variance, 0 if it is not an estimate.
+    ``freedom`` are the degrees of freedom of the variance, 0 if it is not an estimate.
     """
 
     value: float
     freedom: float
-    n_rows: float
 
-    @classmethod
-    def from_influence(cls, influence: Floats, n_rows: float) -> "ClassVariance":
-        """Sum the squared influences of the rows of a class."""
-        square = influence * influence
-        total = float(square.sum())
-        if n_rows < _SINGLE_ROW or total <= 0:
-            return cls(0.0, 0.0, n_rows)
-        # The relative variance of an estimated variance is (kurtosis - 1) / n_rows, and
-        # that of a chi-squared variable is 2 / freedom.
-        excess = float(square @ square) - total**2 / n_rows
-        freedom = min(n_rows - 1.0, 2.0 * total**2 / max(excess, 1e-300))
-        return cls(total / (1.0 - 1.0 / n_rows), freedom, n_rows)
+
+def class_variance(influence: Floats, n_free: float, single: float = 0.0) -> ClassVariance:
+    """Sum the squared (corrected) influences of the rows of a class.
+
+    ``n_free`` is their effective number minus one, and ``single`` the variance of rows
+    whose influence does not show it, because they are alone in their class.
+    """
+    square = influence * influence
+    return class_variance_of_sums(float(square.sum()), float(square @ square), n_free, single)
+
+
+def class_variance_of_sums(
+    total: float, fourth: float, n_free: float, single: float = 0.0
+) -> ClassVariance:
+    """Return the variance of a class from sums of powers of the influences of its rows."""
+    if n_free < _SINGLE_ROW or total <= 0:
+        return ClassVariance(total + single, 0.0)
+    # The relative variance of an estimated variance is (kurtosis - 1) / n_rows, and that
+    # of a chi-squared variable is 2 / freedom.
+    excess = fourth - total**2 / (n_free + 1.0)
+    return ClassVariance(total + single, min(n_free, 2.0 * total**2 / max(excess, 1e-300)))
 
 
 def kish_count(weight: Floats) -> float:
     """Return Kish's effective number of weighted rows."""
     return float(weight.sum() ** 2 / max(float(weight @ weight), 1e-300))
-
-
-def class_variances(sample: Sample, influence: Floats) -> list[ClassVariance]:
-    """Return the variances that the classes contribute, negatives first."""
-    return [
-        ClassVariance.from_influence(
-            influence[mask],
-            float(np.count_nonzero(mask))
-            if sample.weight is None
-            else kish_count(sample.weight[mask]),
-        )
-        for _, mask in sample.class_masks
-    ]
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,9 +144,41 @@ class Column:
         return self.estimate.influence
 
     @cached_property
+    def n_free(self) -> list[float]:
+        """Effective number of rows of each class, minus one."""
+        weight = self.sample.weight
+        return [
+            (float(np.count_nonzero(mask)) if weight is None else kish_count(weight[mask])) - 1.0
+            for _, mask in self.sample.class_masks
+        ]
+
+    @cached_property
+    def row_factor(self) -> Any:
+        """Factor of each influence: the square root of n / (n - 1) of its class."""
+        factor = np.ones(len(self.sample))
+        for (_, mask), free in zip(self.sample.class_masks, self.n_free, strict=True):
+            factor[mask] = np.sqrt((free + 1.0) / free) if free > _SINGLE_ROW else 0.0
+        return factor
+
+    @property
+    def single_variances(self) -> list[float]:
+        """Variances of the classes with a single row, which influences do not show."""
+        return [0.0] * len(self.n_free)
+
+    def variances_of(self, influence: Floats, single: Sequence[float]) -> list[ClassVariance]:
+        """Return the variance that each class contributes to a sum of influences."""
+        corrected = influence * self.row_factor
+        return [
+            class_variance(corrected[mask], free, alone)
+            for (_, mask), free, alone in zip(
+                self.sample.class_masks, self.n_free, single, strict=True
+            )
+        ]
+
+    @cached_property
     def class_variances(self) -> list[ClassVariance]:
-        """The variances that negatives and positives contribute, if rows are independent."""
-        return class_variances(self.sample, self.influence)
+        """The variances that the classes contribute, if rows are independent."""
+        return self.variances_of(self.influence, self.single_variances)
 
     @cached_property
     def n_effective(self) -> float:
@@ -163,12 +190,46 @@ class Column:
             weight = np.asarray(np.bincount(unit, weight), dtype=np.float64)
         return kish_count(weight)
 
-    def without(self, rows: NDArray[np.bool_]) -> float:
-        """Return the value without some rows."""
-        keep = np.flatnonzero(~rows)
+    @cached_property
+    def group_shares(self) -> Floats:
+        """The share of each group in the weight of each class, one array row per class."""
+        sample, unit = self.sample, self.sample.units
+        n_codes = int(unit.max()) + 1
+        sums = [
+            np.bincount(unit[mask], None if sample.weight is None else sample.weight[mask], n_codes)
+            for _, mask in sample.class_masks
+        ]
+        return np.array([each / max(float(each.sum()), 1e-300) for each in sums])
+
+    @cached_property
+    def group_influence(self) -> Floats:
+        """The sum of the influences in each group, one array row per class."""
+        unit = self.sample.units
+        n_codes = int(unit.max()) + 1
+        return np.array(
+            [
+                np.bincount(unit[mask], self.influence[mask], n_codes)
+                for _, mask in self.sample.class_masks
+            ]
+        )
+
+    def without_group(self, group: int) -> float:
+        """Return the value without the rows of a group."""
+        keep = np.flatnonzero(self.sample.units != group)
         resized = getattr(self.metric, "resized", None)
-        metric = self.metric if resized is None else resized(keep.size / rows.size)
+        metric = self.metric if resized is None else resized(keep.size / len(self.sample))
         return float(metric.estimate(self.sample.take(keep), self.score[keep]).value)
+
+    def contrast_variances(self, panel: "Sequence[Column]", weight: Floats) -> list[ClassVariance]:
+        """Return the variances of the classes of a weighted sum of columns of these rows."""
+        used = np.flatnonzero(weight).tolist()
+        influence = np.asarray(sum(weight[k] * panel[k].influence for k in used))
+        # Covariances cannot be estimated from a single row of a class.
+        single = [
+            sum(float(weight[k] ** 2) * panel[k].single_variances[c] for k in used)
+            for c in range(len(self.n_free))
+        ]
+        return self.variances_of(influence, single)
 
 
 def column_of(metric: Any, sample: Sample, score: Floats) -> Column:

@@ -1,7 +1,7 @@
 """Error rates at a given threshold, and the precision of the highest scores."""
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +37,7 @@ class AtThreshold:
 
     rate: Literal["sensitivity", "specificity", "ppv", "npv"]
     threshold: float
-    outcome = "labels"
+    outcome: ClassVar[Literal["labels"]] = "labels"
     scale = RateScale()
     bounds = (0.0, 1.0)
     digits = 3
@@ -93,7 +93,7 @@ class PrecisionAtK:
     """
 
     k: float
-    outcome = "labels"
+    outcome: ClassVar[Literal["labels"]] = "labels"
     scale = RateScale()
     bounds = (0.0, 1.0)
     digits = 3
@@ -115,7 +115,7 @@ class PrecisionAtK:
         """Compute the precision and the influence of each row."""
         n, k = len(sample), float(self.k)
         if k > n:
-            raise ValueError(f"k must be at most the number of rows, {n}, got {k:g}.")
+            return Estimate(float("nan"), np.zeros(n), np.ones(n, dtype=bool))
         order = descending_order(score)
         border = score[order[min(int(np.ceil(k)), n) - 1]]
         is_tied, is_above = score == border, score > border

@@ -46,22 +46,26 @@ class LogitScale:
         self, column: Column, center: float, variance: Variance, confidence: float
     ) -> tuple[float, float]:
         """Return the limits of the interval."""
-        value = column.value
-        if variance.value <= _NO_VARIANCE or not 0 < value < 1:
+        lowest, highest = column.metric.bounds
+        share, middle = ((x - lowest) / (highest - lowest) for x in (column.value, center))
+        if variance.value <= _NO_VARIANCE or not 0 < min(share, middle) <= max(share, middle) < 1:
             # The variance of a perfect ranking is zero. The limit is based on the largest
             # plausible share of rows that are ranked differently.
             limit = (1.0 - confidence) ** (1.0 / column.n_effective)
-            return min(value, limit), max(value, 1.0 - limit)
-        half = t_quantile(variance.freedom, confidence)
-        half *= np.sqrt(variance.value) / (value * (1.0 - value))
-        low, high = special.expit(special.logit(center) + np.array([-half, half])).tolist()
-        return min(low, value), max(high, value)
+            low, high = min(share, limit), max(share, 1.0 - limit)
+        else:
+            error = np.sqrt(variance.value) / (highest - lowest)
+            half = t_quantile(variance.freedom, confidence) * error / (share * (1.0 - share))
+            low, high = special.expit(special.logit(middle) + np.array([-half, half])).tolist()
+        low, high = (lowest + x * (highest - lowest) for x in (low, high))
+        return float(min(low, column.value)), float(max(high, column.value))
 
     def cautious_variance(self, column: Column, variance: Variance) -> float:
         """Return the variance, or that of an unobserved row if it is zero."""
         if variance.value > _NO_VARIANCE:
             return variance.value
-        return 1.0 / (column.n_effective + 1.0) ** 2
+        lowest, highest = column.metric.bounds
+        return float(((highest - lowest) / (column.n_effective + 1.0)) ** 2)
 
 
 @dataclass(frozen=True)

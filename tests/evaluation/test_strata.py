@@ -1,82 +1,15 @@
-"""Several scores, strata and multiple classes, compared with loops and scikit-learn."""
+"""Averages over strata and over classes, compared with loops and scikit-learn."""
 
 import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from scipy.stats import chi2, norm
+from scipy.stats import norm
 from sklearn.metrics import roc_auc_score
 
 import rocpath as rp
-from rocpath.evaluation.comparisons import holm
 from tests import oracle_auc
-
-
-def three_scores(n_rows=60, seed=0, n_values=8):
-    rng = np.random.default_rng(seed)
-    y = np.arange(n_rows) % 3 == 0
-    return y, rng.integers(0, n_values, (n_rows, 3)) + 2 * y[:, None]
-
-
-def test_compare_aucs_agrees_with_auc_interval_and_compare_auc():
-    y, S = three_scores()
-    group = np.arange(60) // 3
-    for extra in ({}, {"groups": group}, {"max_fpr": 0.5}):
-        found = rp.compare_aucs(y, S, names=["a", "b", "c"], **extra)
-        columns = dict(zip("abc", S.T, strict=True))
-        for name, column in columns.items():
-            alone = rp.auc_interval(y, column, **extra)
-            assert found.intervals[name].low == alone.low
-        assert [(p.first, p.second) for p in found.pairs] == [("a", "b"), ("a", "c"), ("b", "c")]
-        for pair in found.pairs:
-            both = rp.compare_auc(y, columns[pair.first], columns[pair.second], **extra)
-            assert pair.comparison.p_value == pytest.approx(both.p_value)
-            assert pair.comparison.low == pytest.approx(both.low)
-
-
-def test_the_overall_test_equals_delongs():
-    # DeLong's statistic from covariances computed by loops over pairs.
-    y, S = three_scores()
-    columns = list(S.T)
-    covariance = np.array([[oracle_auc.delong_variance(a, y, b) for b in columns] for a in columns])
-    area = np.array([rp.auc(y, column) for column in columns])
-    contrast = np.array([[1, -1, 0], [0, 1, -1]])
-    difference = contrast @ area
-    expected = difference @ np.linalg.solve(contrast @ covariance @ contrast.T, difference)
-    found = rp.compare_aucs(y, S)
-    assert found.statistic == pytest.approx(expected)
-    assert found.degrees_of_freedom == 2
-    assert found.p_value == pytest.approx(chi2.sf(expected, 2))
-    # For two scores, the statistic is the square of that of DeLong's test.
-    two = rp.compare_aucs(y, S[:, :2])
-    assert two.p_value == pytest.approx(two.pairs[0].comparison.p_value)
-
-
-def test_equal_rankings_reduce_the_degrees_of_freedom():
-    y, S = three_scores()
-    S = np.column_stack((S[:, 0], np.exp(S[:, 0]), S[:, 1]))
-    found = rp.compare_aucs(y, S)
-    assert found.degrees_of_freedom == 1
-    assert found.pairs[0].comparison.p_value == 1
-
-
-def test_holm_adjustment_of_three_p_values():
-    # The sorted values 0.01, 0.02 and 0.04 are multiplied by 3, 2 and 1.
-    assert holm([0.04, 0.01, 0.02]) == pytest.approx([0.04, 0.03, 0.04])
-
-
-@pytest.mark.parametrize(
-    ("S", "message"),
-    [
-        ({"a": [1, 2, 3, 4], "flat": [1] * 4}, "scores 'flat' must not be constant"),
-        ({"a": [1, 2, 3, 4], "b": [1, 2]}, "y and scores 'b' must have the same length, got y 4"),
-        ([[1, np.nan], [2, 0], [3, 0], [4, 0]], "scores '1' must be finite .*, got nan at index 0"),
-        ([[1], [2], [3], [4]], "S must have at least two columns, got 1"),
-    ],
-)
-def test_errors_name_the_invalid_column(S, message):
-    with pytest.raises(ValueError, match=message):
-        rp.compare_aucs([0, 1, 0, 1], S)
+from tests.evaluation.test_comparisons import three_scores
 
 
 @st.composite
@@ -99,9 +32,9 @@ def test_stratified_aucs_are_means_over_pairs_or_strata(rows):
         table = [(bool(p), s, 1) for p, s in zip(y[here], score[here], strict=True)]
         area.append(float(oracle_auc.auc(table)))
         pairs.append(y[here].sum() * (1 - y[here]).sum())
-    found = rp.auc_interval(y, score, strata=stratum)
+    found = rp.auc_interval(y, score, strata=stratum, population="these")
     assert found.value == pytest.approx(np.average(area, weights=pairs))
-    found = rp.auc_interval(y, score, strata=stratum, weighting="strata")
+    found = rp.auc_interval(y, score, strata=stratum, weighting="equal", population="these")
     assert found.value == pytest.approx(np.mean(area))
     assert found.low <= found.value <= found.high
     assert found.n_strata == len(both)
@@ -136,11 +69,6 @@ def test_rows_of_skipped_strata_do_not_change_the_interval(groups):
     assert 0 < found.standard_error <= alone.standard_error
 
 
-def test_labels_of_several_classes_must_not_be_missing():
-    with pytest.raises(ValueError, match="y must have no missing or infinite values, got nan"):
-        rp.auc_interval([0.0, 1.0, np.nan, 1.0], np.eye(4)[:, :3])
-
-
 def test_stratified_intervals_have_nominal_coverage():
     rng = np.random.default_rng(0)
     stratum = np.repeat(np.arange(40), 6)
@@ -152,6 +80,11 @@ def test_stratified_intervals_have_nominal_coverage():
         found = rp.auc_interval(y, score, strata=stratum)
         n_covered += found.low <= 0.75 <= found.high
     assert abs(n_covered / 400 - 0.95) < 0.044
+
+
+def test_labels_of_several_classes_must_not_be_missing():
+    with pytest.raises(ValueError, match="y must have no missing or infinite values, got nan"):
+        rp.auc_interval([0.0, 1.0, np.nan, 1.0], np.eye(4)[:, :3])
 
 
 @pytest.mark.parametrize("multi_class", ["ovr", "ovo"])
@@ -177,19 +110,3 @@ def test_multiclass_aucs_equal_scikit_learns(multi_class, average):
 def test_a_wrong_number_of_columns_raises():
     with pytest.raises(ValueError, match="a column for each class of y, got 3 columns"):
         rp.auc_interval([0, 1, 0, 1], np.eye(4)[:, :3])
-
-
-def test_results_print_as_tables():
-    y, S = three_scores()
-    found = rp.compare_aucs(y, S, names=["<a>", "b", "c"])
-    assert "<a> - b" in repr(found)
-    assert "<td>&lt;a&gt;</td>" in found._repr_html_()
-
-
-def test_a_difference_without_variance_has_a_p_value():
-    # Every positive is one rank lower in the second score, so all rows differ equally.
-    y, rank = np.repeat([0, 1], 50), np.arange(50)
-    scores = np.column_stack([np.append(rank, rank + 0.5), np.append(rank, rank - 0.5)])
-    found = rp.compare_aucs(y, scores)
-    assert found.statistic == np.inf
-    assert found.p_value == found.pairs[0].holm_p_value < 1e-6
