@@ -4,7 +4,9 @@ A model is a dataclass with a class attribute ``kind``. A file may contain only
 numbers, text and the types listed here, and is rejected otherwise.
 """
 
+import copy
 import io
+import json
 import os
 import zipfile
 from collections.abc import Iterator
@@ -15,39 +17,61 @@ from typing import Any, TypeVar
 import numpy as np
 import skops.io
 
+from rocpath.files.csv_text import first_line
+from rocpath.files.model_checks import check_model, packed_trees
 from rocpath.files.writer import write_file
 
 Model = TypeVar("Model")
 
 MODEL_FILE = "model.skops"
 LARGEST_MODEL = 2**30  # size in bytes, before and after unpacking
-_FORMAT = 4  # increased when older models can no longer be read
-# Types that a model may contain in addition to those that skops trusts.
-_TRUSTED = [
+_FORMAT = 5  # increased when older models can no longer be read
+# Types that a model may contain, besides numbers and text. skops trusts all estimators of
+# scikit-learn, some of which hand the numbers in a file to compiled code without checks.
+_TYPES = {
     "numpy.dtype",
-    "rocpath.ranking.auc_classifier.AUCClassifier",
+    "numpy.ndarray",
+    "numpy.random._generator.Generator",
     "rocpath.changepoint.interval_regression.IntervalRegression",
     "rocpath.changepoint.penalty_regressor.PenaltyRegressor",
     "rocpath.matrices.Columns",
     "rocpath.matrices.LinearModel",
     "rocpath.ranking.auc_blender.AUCBlender",
+    "rocpath.ranking.auc_classifier.AUCClassifier",
     "rocpath.ranking.blend.Blend",
     "rocpath.ranking.blend.BlendHistory",
     "rocpath.ranking.blend.Scale",
-    "rocpath.ranking.initial_models.InitialModel",
     "rocpath.ranking.fit.History",
+    "rocpath.ranking.initial_models.InitialModel",
     "rocpath.tables.calibration.PlattScaling",
     "rocpath.tables.columns.TableFeatures",
     "scipy._lib.array_api_compat.numpy._aliases.asarray",  # part of splines
     "scipy.interpolate._bsplines.BSpline",
-    # Boosting models; newer versions of skops trust some of these types by default.
-    "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
+    "scipy.sparse._csr.csr_array",
+    "scipy.sparse._csr.csr_matrix",
+    "sklearn._loss._loss.CyHalfBinomialLoss",
     "sklearn._loss.link.Interval",
     "sklearn._loss.link.LogitLink",
     "sklearn._loss.loss.HalfBinomialLoss",
+    "sklearn.compose._column_transformer.ColumnTransformer",
+    "sklearn.compose._column_transformer._RemainderColsList",
+    "sklearn.ensemble._forest.ExtraTreesClassifier",
     "sklearn.ensemble._hist_gradient_boosting.binning._BinMapper",
-    "sklearn.tree._tree.Tree",
-]
+    "sklearn.ensemble._hist_gradient_boosting.gradient_boosting.HistGradientBoostingClassifier",
+    "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
+    "sklearn.impute._base.MissingIndicator",
+    "sklearn.impute._base.SimpleImputer",
+    "sklearn.linear_model._logistic.LogisticRegression",
+    "sklearn.pipeline.Pipeline",
+    "sklearn.preprocessing._data.StandardScaler",
+    "sklearn.preprocessing._encoders.OneHotEncoder",
+    "sklearn.preprocessing._function_transformer.FunctionTransformer",
+    "sklearn.preprocessing._label.LabelEncoder",
+    "sklearn.preprocessing._polynomial.SplineTransformer",
+    "sklearn.svm._classes.SVC",
+    "sklearn.tree._classes.ExtraTreeClassifier",
+}
+_BUILTINS = ("bool", "dict", "float", "int", "list", "NoneType", "slice", "str", "tuple")
 _SAVED_BY = {"table": "`rocpath fit`", "changepoint": "`rocpath changepoint fit`"}
 # Fitted attributes that all predictions depend on.
 _WEIGHTS = ("coef_", "intercept_", "scale_", "statistics_", "weights_")
@@ -56,6 +80,9 @@ _WEIGHTS = ("coef_", "intercept_", "scale_", "statistics_", "weights_")
 def model_bytes(model: Any) -> bytes:
     """Serialize a model, a dataclass with a ``kind``, to bytes."""
     parts = {part.name: _packed(getattr(model, part.name)) for part in fields(model)}
+    trees = packed_trees(parts)
+    # Compiled trees are replaced by their arrays in a copy; other models are not copied.
+    parts = copy.deepcopy(parts, dict(trees)) if trees else parts
     content: bytes = skops.io.dumps({"format": _FORMAT, "kind": model.kind, **parts})
     return content
 
@@ -90,8 +117,10 @@ def read_saved(source: str, *wanted: type[Model]) -> Model:
     content = _content(source)
     _check_size(source, content)
     try:
-        untrusted = set(skops.io.get_untrusted_types(data=content)) - set(_TRUSTED)
-        state = None if untrusted else skops.io.loads(content, trusted=_TRUSTED)
+        trusted = sorted(_TYPES)
+        untrusted = _other_types(content)
+        untrusted |= set(skops.io.get_untrusted_types(data=content)) - _TYPES
+        state = None if untrusted else skops.io.loads(content, trusted=trusted)
     # skops may raise any exception for a file that is not a model.
     except Exception as error:
         raise ValueError(f"{source!r} is not a rocpath model ({type(error).__name__}).") from None
@@ -113,6 +142,33 @@ def read_saved(source: str, *wanted: type[Model]) -> Model:
     return _from_state(source, by_kind[kind], state)
 
 
+def _other_types(content: bytes) -> set[str]:
+    """Return the types in a file that rocpath's models do not contain."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        waiting = [json.loads(archive.read("schema.json"))]
+    found = set()
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, dict):
+            if "__class__" in node:
+                found.add((str(node.get("__module__")), str(node["__class__"])))
+            waiting += node.values()
+        elif isinstance(node, list):
+            waiting += node
+    return {f"{module}.{name}" for module, name in found if not _is_known(module, name)}
+
+
+def _is_known(module: str, name: str) -> bool:
+    if module == "builtins":
+        return name in _BUILTINS
+    if module == "numpy":
+        # Scalars, such as numpy.float64.
+        kind = getattr(np, name, None)
+        if isinstance(kind, type) and issubclass(kind, np.generic):
+            return kind is not np.void and kind is not np.object_
+    return f"{module}.{name}" in _TYPES
+
+
 def _from_state(source: str, wanted: type[Model], state: dict[str, Any]) -> Model:
     """Build a model from its parts, or raise if one is missing or has non-finite weights."""
     parts = fields(wanted)  # type: ignore[arg-type]
@@ -126,11 +182,12 @@ def _from_state(source: str, wanted: type[Model], state: dict[str, Any]) -> Mode
     if unknown:
         raise ValueError(f"{source!r} has an unknown entry {unknown[0]!r}.")
     try:
+        check_model(state)
         bad = [name for value in state.values() for name in _bad_weights(value)]
         parts_read = {name: _unpacked(value) for name, value in state.items()}
         model = None if bad else wanted(**parts_read)
     except Exception as error:  # parts of an invalid type or shape
-        raise ValueError(f"{source!r} is damaged: {error}") from None
+        raise ValueError(f"{source!r} is damaged: {first_line(error)}.") from None
     if model is None:
         raise ValueError(f"{source!r} is damaged: {bad[0]} is not finite.")
     return model
