@@ -148,7 +148,7 @@ def plot_calibration(
         for one in summary.intervals.values()
         if not np.isnan(one.value)
     ]
-    axes.set_title(", ".join(texts), fontsize=9, loc="left")
+    axes.set_title(", ".join(texts), fontsize=8, loc="left")
     canvas.tidy(axes)
     axes.legend(loc="upper left", fontsize=8.5, framealpha=0.9)
     return axes  # type: ignore[no-any-return]
