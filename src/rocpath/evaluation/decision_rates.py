@@ -36,7 +36,7 @@ class ShareAtThreshold:
     share: ShareName
     threshold: float
     outcome = "labels"
-    scale = RateScale()
+    scale = RateScale(is_share=True)
     bounds = (0.0, 1.0)
     digits = 3
 
@@ -124,7 +124,7 @@ class DecisionRates:
         if self.sample.weight is not None:
             return Limits(column.value, *UNKNOWN[1:])
         variance = design_of([[column]]).variance(np.ones(1))
-        low, high = RateScale().limits(column, column.value, variance, self.confidence)
+        low, high = column.metric.scale.limits(column, column.value, variance, self.confidence)
         return Limits(float(column.value), float(low), float(high))
 
     def pair(self, first: ShareName, second: ShareName) -> SharePair:

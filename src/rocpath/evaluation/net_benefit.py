@@ -168,30 +168,42 @@ def net_benefit(
     )
     check_none((threshold <= 0) | (threshold >= 1), "thresholds must be in (0, 1)", threshold)
     if cost is None:
-        points = _points(sample, score, threshold, confidence, prevalence)
-    else:
-        points = _cost_points(sample, score, threshold, confidence, _row_costs(sample, cost))
-    share = float(np.average(sample.is_positive, weights=sample.weight))
+        return decision_curve(sample, score, threshold, confidence, prevalence)
+    points = _cost_points(sample, score, threshold, confidence, _row_costs(sample, cost))
     return NetBenefit(
         points=points,
-        unit="true positives per row" if cost is None else "cost per row",
-        prevalence=share if prevalence is None else prevalence,
+        unit="cost per row",
+        prevalence=observed_prevalence(sample),
         positive=sample.classes[1],
         confidence=confidence,
     )
 
 
-def _points(
-    sample: Sample, score: Floats, threshold: Floats, confidence: float, prevalence: float | None
-) -> list[NetBenefitPoint]:
-    share = prevalence
-    if share is None:
-        share = float(np.average(sample.is_positive, weights=sample.weight))
+def observed_prevalence(sample: Sample) -> float:
+    """Return the weighted share of positives."""
+    return float(np.average(sample.is_positive, weights=sample.weight))
+
+
+def decision_curve(
+    sample: Sample,
+    score: Floats,
+    threshold: Floats,
+    confidence: float,
+    prevalence: float | None = None,
+) -> NetBenefit:
+    """Compute the net benefit of validated probabilities."""
+    share = observed_prevalence(sample) if prevalence is None else prevalence
     points = []
     for at in threshold.tolist():
         benefit = DecisionRates(sample, score, at, confidence).net_benefit(prevalence)
         points.append(NetBenefitPoint(at, *benefit, share - (1.0 - share) * at / (1.0 - at)))
-    return points
+    return NetBenefit(
+        points=points,
+        unit="true positives per row",
+        prevalence=share,
+        positive=sample.classes[1],
+        confidence=confidence,
+    )
 
 
 def _row_costs(sample: Sample, cost: ArrayLike) -> Floats:

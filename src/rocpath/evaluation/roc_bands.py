@@ -55,7 +55,7 @@ def roc_band(
     pointwise bands use effective sample sizes.
     """
     n_positive, n_negative = int(is_positive.sum()), int((~is_positive).sum())
-    fpr = rate_grid(n_negative)
+    fpr = fpr_grid(n_negative)
     missing = 1.0 - confidence
     if is_simultaneous:
         area = place_rows(score, is_positive, None, 1.0).area
@@ -68,7 +68,7 @@ def roc_band(
     return ROCBand(fpr, low, high)
 
 
-def rate_grid(n_negative: int) -> Floats:
+def fpr_grid(n_negative: int) -> Floats:
     """Return false positive rates from 0 to 1, closest together at both ends."""
     half = np.geomspace(0.25 / n_negative, 0.5, _N_RATES)
     return np.concatenate(([0.0], half, 1.0 - half[-2::-1], [1.0]))
@@ -171,7 +171,7 @@ def _design_effects(
 def _simultaneous_level(n_positive: int, n_negative: int, area: float, missing: float) -> float:
     """Return the error probability of each bound for a simultaneous band."""
     sizes = [min(count, _MOST_ROWS) for count in (n_positive, n_negative)]
-    fpr = rate_grid(sizes[1])[1:-1:2]
+    fpr = fpr_grid(sizes[1])[1:-1:2]
     shift = np.sqrt(2.0) * special.ndtri(np.clip(area, *_AREAS))
     tpr = special.ndtr(special.ndtri(fpr) + shift)
     rng = np.random.default_rng(0)

@@ -9,18 +9,21 @@ from numpy.typing import ArrayLike
 
 from rocpath.evaluation.comparison_results import MetricComparison
 from rocpath.evaluation.comparisons import compare
-from rocpath.evaluation.intervals import auc_interval, auc_metric, interval
-from rocpath.evaluation.results import AUCInterval, MetricInterval, TextTable, p_text, percent
+from rocpath.evaluation.intervals import auc_metric, interval
+from rocpath.evaluation.methods import methods_paragraph
+from rocpath.evaluation.results import MetricInterval, TextTable, p_text, percent
+from rocpath.evaluation.score_decisions import ScoreDecisions
 from rocpath.files.writer import write_file
 from rocpath.sample import Sample
 from rocpath.validation import Floats, share_between
 
 _LEVEL = 0.05  # significance level for Holm-adjusted p-values
+_THRESHOLDS = ("youden", "fpr=0.05", "tpr=0.95")
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
 class ScoreEvaluation(TextTable):
-    """Intervals and comparisons of scores, as shown in a terminal and on a page.
+    """Intervals, comparisons and decisions of scores, as shown in a terminal and on a page.
 
     Attributes
     ----------
@@ -28,24 +31,28 @@ class ScoreEvaluation(TextTable):
         Labels and groups of the rows.
     scores : dict of array
         Scores of the rows, by name.
-    intervals : dict of AUCInterval
-        AUC, or partial AUC up to ``max_fpr``, of each score.
+    intervals : dict of MetricInterval
+        Metric of each score.
     average_precision : dict of MetricInterval
         Average precision of each score.
     comparison : MetricComparison or None
         Comparisons of all pairs; None for a single score.
-    max_fpr : float or None
-        Upper limit of the false positive rate, for partial AUCs.
+    subgroups : dict of MetricInterval, or None
+        Metric of each score with ``subgroups``, ``equality_p_value`` and
+        ``largest_gap``, if ``by`` was given.
+    decisions : dict of ScoreDecisions
+        Rates at thresholds, calibration and net benefit of each score.
     confidence : float
         Nominal coverage of the intervals.
     """
 
     sample: Sample
     scores: dict[str, Floats]
-    intervals: dict[str, AUCInterval]
+    intervals: dict[str, MetricInterval]
     average_precision: dict[str, MetricInterval]
     comparison: MetricComparison | None
-    max_fpr: float | None
+    subgroups: dict[str, MetricInterval] | None
+    decisions: dict[str, ScoreDecisions]
     confidence: float
 
     @classmethod
@@ -54,28 +61,18 @@ class ScoreEvaluation(TextTable):
         y: ArrayLike,
         scores: Mapping[str, ArrayLike],
         *,
+        metric: Any = "auc",
         max_fpr: float | None = None,
+        thresholds: Any = _THRESHOLDS,
         groups: ArrayLike | None = None,
+        by: ArrayLike | None = None,
         confidence: float = 0.95,
         positive: Any = None,
     ) -> Self:
         """Evaluate and compare scores of the same rows.
 
-        The command ``rocpath compare`` calls this method, and prints and writes its result.
-
-        Parameters
-        ----------
-        y : array-like, shape (n_rows,)
-            Labels with exactly two distinct values.
-        scores : dict of array-like, shape (n_rows,)
-            Scores by name, larger for rows that are more likely to be positive.
-        max_fpr, groups, confidence, positive
-            As in :func:`rocpath.auc_interval`.
-
-        Returns
-        -------
-        ScoreEvaluation
-            Its method ``report`` writes a page, and ``to_dict`` returns its numbers for JSON.
+        The command ``rocpath compare`` calls this method, and prints and writes its result;
+        :func:`rocpath.evaluation_report` describes the parameters.
 
         Examples
         --------
@@ -91,28 +88,28 @@ class ScoreEvaluation(TextTable):
         columns = {name: sample.scores(name, score) for name, score in scores.items()}
         if not columns:
             raise ValueError("scores must have at least one entry, got an empty dict.")
-        settings: dict[str, Any] = {"groups": groups, "confidence": confidence, "positive": True}
-        comparison = None
-        if len(columns) > 1:
+        if max_fpr is not None:
             metric = auc_metric(max_fpr)
-            comparison = compare(sample.is_positive, columns, metric, **settings)
-            intervals: dict[str, Any] = comparison.intervals
-        else:
-            intervals = {
-                name: auc_interval(sample.is_positive, score, max_fpr=max_fpr, **settings)
-                for name, score in columns.items()
-            }
-        average_precision = {
-            name: interval(sample.is_positive, score, "average_precision", **settings)
-            for name, score in columns.items()
-        }
+        settings = {"groups": groups, "confidence": confidence, "positive": sample.classes[1]}
+
+        def each(metric: Any, **more: Any) -> dict[str, MetricInterval]:
+            names = columns.items()
+            return {name: interval(y, score, metric, **settings, **more) for name, score in names}
+
+        is_several = len(columns) > 1
+        comparison = compare(y, columns, metric, by=by, **settings) if is_several else None
+        intervals = each(metric, by=by) if comparison is None or by is not None else None
         return cls(
             sample=sample,
             scores=columns,
-            intervals=intervals,
-            average_precision=average_precision,
+            intervals=intervals or comparison.intervals,  # type: ignore[union-attr]
+            average_precision=each("average_precision"),
             comparison=comparison,
-            max_fpr=max_fpr,
+            subgroups=None if by is None else intervals,
+            decisions={
+                name: ScoreDecisions.from_score(sample, score, thresholds, confidence)
+                for name, score in columns.items()
+            },
             confidence=confidence,
         )
 
@@ -122,10 +119,20 @@ class ScoreEvaluation(TextTable):
         return next(iter(self.intervals.values())).name
 
     @property
+    def max_fpr(self) -> float | None:
+        """Upper limit of the false positive rate, if partial AUCs are compared."""
+        return getattr(next(iter(self.intervals.values())), "max_fpr", None)
+
+    @property
     def classes(self) -> tuple[str, str]:
         """Negative and positive label, as text."""
         negative, positive = self.sample.classes
         return str(negative), str(positive)
+
+    @property
+    def methods(self) -> str:
+        """A paragraph about the methods, for a paper."""
+        return methods_paragraph(self)
 
     @property
     def findings(self) -> list[str]:
@@ -145,13 +152,20 @@ class ScoreEvaluation(TextTable):
 
     def _tables(self) -> list[tuple[list[str], list[list[str]]]]:
         if self.comparison is not None:
-            return self.comparison._tables()
+            return [*self.comparison._tables(), self._threshold_table()]
         header = ["score", self.metric, f"{percent(self.confidence)} CI"]
         rows = [
             [name, f"{area.value:.4f}", f"{area.low:.4f} to {area.high:.4f}"]
             for name, area in self.intervals.items()
         ]
-        return [(header, rows)]
+        return [(header, rows), self._threshold_table()]
+
+    def _threshold_table(self) -> tuple[list[str], list[list[str]]]:
+        """Return the rates of all scores at their thresholds."""
+        tables = {name: one.thresholds._tables()[0] for name, one in self.decisions.items()}
+        header = next(iter(tables.values()))[0]
+        rows = [[name, *row] for name, (_, body) in tables.items() for row in body]
+        return ["score", *header], rows
 
     def _below(self) -> list[str]:
         counts = self.sample.counts
@@ -159,7 +173,12 @@ class ScoreEvaluation(TextTable):
             f"{counts['n_positives']:,} rows of {self.classes[1]!r} (positive), "
             f"{counts['n_negatives']:,} of {self.classes[0]!r}"
         )
-        return [*([] if self.comparison is None else self.comparison._below()), sizes]
+        first = next(iter(self.decisions.values())).thresholds
+        return [
+            *([] if self.comparison is None else self.comparison._below()),
+            *(f"Note: {note}." for note in dict.fromkeys(n for row in first for n in row.notes)),
+            sizes,
+        ]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers as nested dicts and lists, for JSON."""
@@ -178,18 +197,15 @@ class ScoreEvaluation(TextTable):
                 for (first, second), pair in differences.items()
             ],
             "p_value": None if comparison is None else comparison.p_value,
+            "thresholds": {
+                name: [row.to_dict() for row in one.thresholds]
+                for name, one in self.decisions.items()
+            },
+            "methods": self.methods,
         }
 
     def report(self, path: str | Path, *, title: str = "Evaluation of scores") -> Path:
-        """Write a self-contained HTML page, and return its path.
-
-        Parameters
-        ----------
-        path : str or Path
-            File to write.
-        title : str
-            Title of the page, as plain text.
-        """
+        """Write a self-contained HTML page, and return its path."""
         # Pages are above the results that they show.
         from rocpath.pages.evaluation import evaluation_html
 

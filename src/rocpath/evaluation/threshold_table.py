@@ -87,6 +87,10 @@ class ThresholdRow(Sentence):
     positive: Any
     notes: tuple[str, ...] = ()
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields, with a key for each value and limit."""
+        return _flat(self)
+
     def __repr__(self) -> str:
         rule = "" if self.name == f"{self.threshold:g}" else f" ({self.name})"
         part = "" if self.subgroup is None else f" in subgroup {self.subgroup}"
@@ -131,7 +135,7 @@ class ThresholdTable(TextTable):
 
     def to_frame(self) -> Any:
         """Return a data frame with three columns for each rate."""
-        return frame_of([_flat(row) for row in self.rows])
+        return frame_of([row.to_dict() for row in self.rows])
 
     def _tables(self) -> list[tuple[list[str], list[list[str]]]]:
         has_benefit = any(row.net_benefit is not None for row in self.rows)
@@ -229,11 +233,33 @@ def threshold_table(
         check_count("by must have one entry", labels.size, len(sample), "rows")
     if sample.weight is not None:
         sample, score, labels = _used_rows(sample, score, labels)
-    chooser, chooser_score = sample, score
+    chooser = None
     if selection is not None:
-        chooser = Sample.from_labels(selection[0], positive=sample.classes[1])
-        chooser_score = chooser.scores("selection", selection[1])
-    named = named_thresholds(chooser, chooser_score, thresholds)
+        other = Sample.from_labels(selection[0], positive=sample.classes[1])
+        chooser = other, other.scores("selection", selection[1])
+    return rates_at_thresholds(
+        sample,
+        score,
+        thresholds,
+        chooser=chooser,
+        labels=labels,
+        prevalence=prevalence,
+        confidence=confidence,
+    )
+
+
+def rates_at_thresholds(
+    sample: Sample,
+    score: Floats,
+    thresholds: Any,
+    *,
+    chooser: tuple[Sample, Floats] | None = None,
+    labels: NDArray[Any] | None = None,
+    prevalence: float | None = None,
+    confidence: float,
+) -> ThresholdTable:
+    """Compute a table for validated rows; ``chooser`` has the rows to choose from."""
+    named = named_thresholds(*((sample, score) if chooser is None else chooser), thresholds)
     is_probability = bool(score.min() >= 0 and score.max() <= 1)
     rows = []
     for subgroup, members in _subgroups(labels):
@@ -241,7 +267,7 @@ def threshold_table(
         part_score = score if members is None else score[members]
         for choice in named:
             rates = DecisionRates(part, part_score, choice.threshold, confidence)
-            notes = _notes(part, choice, is_same=selection is None)
+            notes = _notes(part, choice, is_same=chooser is None)
             options: dict[str, Any] = {"prevalence": prevalence, "is_probability": is_probability}
             rows.append(_row(rates, choice, subgroup, notes, **options))
     return ThresholdTable(rows)

@@ -1,34 +1,37 @@
-"""Evaluation page: intervals, tests, ROC bands, thresholds and calibration."""
+"""Evaluation page: comparison, curves, thresholds, calibration, decisions and subgroups."""
 
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from rocpath.evaluation.calibration import calibration_bins
-from rocpath.evaluation.operating_points import RankedRows
 from rocpath.evaluation.results import p_text, percent
-from rocpath.evaluation.roc_bands import roc_band
 from rocpath.evaluation.score_evaluation import ScoreEvaluation
 from rocpath.pages.page import page_html
+from rocpath.pages.score_charts import score_chart
 from rocpath.sample import Sample
-from rocpath.search.step_view import drawn_curve
 
 
 def evaluation_report(
     y: ArrayLike,
     scores: Mapping[str, ArrayLike],
     *,
-    path: str | Path,
+    path: str | Path | None = None,
+    metric: Any = "auc",
     max_fpr: float | None = None,
+    thresholds: Any = ("youden", "fpr=0.05", "tpr=0.95"),
     groups: ArrayLike | None = None,
+    by: ArrayLike | None = None,
     confidence: float = 0.95,
     positive: Any = None,
     title: str = "Evaluation of scores",
-) -> Path:
-    """Write a self-contained HTML page that evaluates and compares scores.
+) -> ScoreEvaluation:
+    """Evaluate and compare scores, and write a self-contained HTML page.
+
+    The page shows the metric with intervals and tests, ROC, precision-recall and gains
+    curves, rates at thresholds, calibration, decision curves, subgroups, and a paragraph
+    about the methods.
 
     Parameters
     ----------
@@ -36,13 +39,19 @@ def evaluation_report(
         Labels with exactly two distinct values.
     scores : dict of array-like, shape (n_rows,)
         Scores by name, larger for rows that are more likely to be positive. Calibration
-        is shown for scores between 0 and 1.
-    path : str or Path
-        File to write.
+        and net benefit are shown for scores between 0 and 1.
+    path : str or Path, optional
+        File to write. By default, no page is written.
+    metric : str or metric
+        Metric to compare, as in :func:`rocpath.interval`.
     max_fpr : float, optional
-        Compare partial AUCs up to this false positive rate.
+        Upper limit of the false positive rate: partial AUCs are compared.
+    thresholds : float, str, or list of these
+        Thresholds whose rates are shown, as in :func:`rocpath.threshold_table`.
     groups : array-like, shape (n_rows,), optional
         Group of each row, as in :func:`rocpath.auc_interval`.
+    by : array-like, shape (n_rows,), optional
+        Subgroup of each row.
     confidence : float
         Nominal coverage of intervals and bands.
     positive : label, optional
@@ -52,44 +61,62 @@ def evaluation_report(
 
     Returns
     -------
-    Path
-        Path of the written page.
+    ScoreEvaluation
+        The results, printed as ``rocpath compare`` prints them. Its method ``report``
+        writes the page.
 
     Examples
     --------
     >>> import tempfile
+    >>> from pathlib import Path
     >>> import rocpath as rp
     >>> y = [0, 0, 1, 0, 1, 1]
     >>> scores = {"old": [1, 4, 2, 3, 5, 6], "new": [1, 2, 3, 4, 5, 6]}
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     rp.evaluation_report(y, scores, path=f"{folder}/evaluation.html").name
-    'evaluation.html'
+    ...     evaluation = rp.evaluation_report(y, scores, path=f"{folder}/evaluation.html")
+    ...     Path(f"{folder}/evaluation.html").exists()
+    True
+    >>> evaluation.findings
+    ['No significant difference in AUC.']
     """
-    settings: dict[str, Any] = {"max_fpr": max_fpr, "groups": groups, "positive": positive}
-    evaluation = ScoreEvaluation.from_scores(y, scores, confidence=confidence, **settings)
-    return evaluation.report(path, title=title)
+    evaluation = ScoreEvaluation.from_scores(
+        y,
+        scores,
+        metric=metric,
+        max_fpr=max_fpr,
+        thresholds=thresholds,
+        groups=groups,
+        by=by,
+        confidence=confidence,
+        positive=positive,
+    )
+    if path is not None:
+        evaluation.report(path, title=title)
+    return evaluation
 
 
 def evaluation_html(evaluation: ScoreEvaluation, *, title: str) -> str:
     """Return a self-contained page about the evaluation of scores."""
-    sample, confidence = evaluation.sample, evaluation.confidence
+    sample = evaluation.sample
     models = [
-        {"name": name, "auc": area, "ap": evaluation.average_precision[name]}
-        for name, area in evaluation.intervals.items()
+        {"name": name, "value": value, "ap": evaluation.average_precision[name]}
+        for name, value in evaluation.intervals.items()
     ]
-    charts = [_chart(sample, name, score, confidence) for name, score in evaluation.scores.items()]
+    charts = [
+        score_chart(name, sample, score, evaluation.decisions[name])
+        for name, score in evaluation.scores.items()
+    ]
     return page_html(
         "evaluation.html",
         title=title,
-        scripts=["evaluation"],
+        scripts=["decision_charts", "evaluation"],
+        evaluation=evaluation,
         classes=evaluation.classes,
-        level=percent(confidence),
+        level=percent(evaluation.confidence),
         metric=evaluation.metric,
-        max_fpr=evaluation.max_fpr,
         facts=_facts(sample, evaluation.classes),
         models=models,
-        comparison=evaluation.comparison,
-        findings=evaluation.findings,
+        scale=_common_scale([model["value"] for model in models], evaluation.max_fpr),
         p_text=p_text,
         charts={
             "n_positive": sample.counts["n_positives"],
@@ -97,6 +124,12 @@ def evaluation_html(evaluation: ScoreEvaluation, *, title: str) -> str:
             "models": charts,
         },
     )
+
+
+def _common_scale(values: list[Any], max_fpr: float | None) -> tuple[float, float]:
+    """Return the ends of the scale on which all intervals are drawn."""
+    low = min([0.0 if max_fpr else 0.5, *(value.low for value in values)])
+    return low, max([max_fpr or 1.0, *(value.high for value in values)])
 
 
 def _facts(sample: Sample, classes: tuple[str, str]) -> dict[str, str]:
@@ -108,25 +141,3 @@ def _facts(sample: Sample, classes: tuple[str, str]) -> dict[str, str]:
         "Groups": sample.counts["n_groups"],
     }
     return {name: f"{count:,}" for name, count in counts.items() if count is not None}
-
-
-def _chart(
-    sample: Sample, name: str, score: NDArray[np.float64], confidence: float
-) -> dict[str, Any]:
-    """Return the chart data of one score."""
-    rows = RankedRows.of(sample.is_positive, score)
-    curve = drawn_curve(name, rows.fp / rows.n_negative, rows.tp / rows.n_positive)
-    band = roc_band(sample.is_positive, score, confidence, groups=sample.unit)
-    index = rows.grid()
-    is_probability = bool(score.min() >= 0 and score.max() <= 1)
-    bins = []
-    if is_probability:
-        bins = calibration_bins(sample.is_positive, score, confidence, sample.unit)
-    return {
-        **curve,
-        "band": band._asdict(),
-        "threshold": np.array([rows.threshold(int(one)) for one in index]),
-        "tp": rows.tp[index],
-        "fp": rows.fp[index],
-        "calibration": [one._asdict() for one in bins],
-    }

@@ -38,7 +38,7 @@ class AtThreshold:
     rate: Literal["sensitivity", "specificity", "ppv", "npv"]
     threshold: float
     outcome: ClassVar[Literal["labels"]] = "labels"
-    scale = RateScale()
+    scale = RateScale(is_share=True)
     bounds = (0.0, 1.0)
     digits = 3
 

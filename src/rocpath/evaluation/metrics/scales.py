@@ -6,6 +6,7 @@ the scale of its own score test (score_interval.py).
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import special
@@ -91,7 +92,13 @@ class LogScale:
 
 @dataclass(frozen=True)
 class RateScale:
-    """Wilson's intervals, with the number of independent rows of the same variance."""
+    """Wilson's intervals, with the number of independent rows of the same variance.
+
+    With ``is_share``, the rate is a share of the counted rows, so that its variance is
+    known for each share if rows are independent.
+    """
+
+    is_share: bool = False
 
     def limits(
         self, column: Column, center: float, variance: Variance, confidence: float
@@ -99,13 +106,10 @@ class RateScale:
         """Return the limits of the interval."""
         value, n = column.value, n_equivalent(column, variance)
         square = t_quantile(variance.freedom, confidence) ** 2
-        if is_binomial(column, n):
-            # The variance of a share of independent rows is known for each share.
+        if self.is_share and column.sample.unit is None and column.sample.weight is None:
             n, square = column.n_effective, t_quantile(np.inf, confidence) ** 2
-        middle = (value + 0.5 * square / n) / (1.0 + square / n)
-        half = np.sqrt(square * (value * (1.0 - value) / n + 0.25 * square / n**2))
-        half = float(half) / (1.0 + square / n)
-        return max(min(middle - half, value), 0.0), min(max(middle + half, value), 1.0)
+        low, high = wilson_limits(value, n, square)
+        return float(low), float(high)
 
     def cautious_variance(self, column: Column, variance: Variance) -> float:
         """Return the variance with one more success and one more failure."""
@@ -122,9 +126,10 @@ def n_equivalent(column: Column, variance: Variance) -> float:
     return value * (1.0 - value) / variance.value
 
 
-def is_binomial(column: Column, n_rows: float) -> bool:
-    """Whether a rate is a share of independent rows with equal weights."""
-    if column.sample.unit is not None or column.sample.weight is not None:
-        return False
-    # The unbiased estimate of the variance divides by one row less.
-    return n_rows > column.n_effective * (1.0 - 1e-9) - 1.0
+def wilson_limits(value: Any, n_rows: Any, square: float) -> tuple[Any, Any]:
+    """Return Wilson's limits of rates; ``square`` is the squared quantile."""
+    middle = (value + 0.5 * square / n_rows) / (1.0 + square / n_rows)
+    half = np.sqrt(square * (value * (1.0 - value) / n_rows + 0.25 * square / n_rows**2))
+    half = half / (1.0 + square / n_rows)
+    low = np.maximum(np.minimum(middle - half, value), 0.0)
+    return low, np.minimum(np.maximum(middle + half, value), 1.0)

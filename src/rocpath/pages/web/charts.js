@@ -55,13 +55,13 @@ globalThis.rocpathCharts = (function () {
     return `TPR ${rates.tpr}, FPR ${rates.fpr}, precision ${rates.precision}`;
   }
 
-  function drawCalibration(chart, groups) {
+  function drawCalibration(chart, groups, mode = "markers+lines") {
     const take = (name) => groups.map((one) => one[name]);
     // If positives are rare, all values are near 0, so the axes end at the data.
     const end = Math.min(1, 1.08 * Math.max(...take("high"), ...take("probability")));
     const range = [-0.01 * end, end];
     return Plotly.react(chart, [diagonal(end), { x: take("probability"), y: take("share"),
-      mode: "markers+lines", showlegend: false, line: { color: color("series-0"), width: 1 },
+      mode, showlegend: false, line: { color: color("series-0"), width: 1 },
       marker: { size: 9, color: color("series-0") },
       text: groups.map((one) => `${one.n_rows} rows`),
       hovertemplate: "predicted %{x:.3f}, observed %{y:.3f}, %{text}<extra></extra>",
