@@ -143,3 +143,11 @@ def test_independent_samples_and_margins_equal_tests_with_added_variances():
         rp.compare_auc(y, first, second, margin=-1)
     with pytest.raises(ValueError, match="other_groups must be None with other_y=None"):
         rp.compare(y, scores, other_groups=group)
+
+
+def test_subgroups_with_perfect_rankings_of_grouped_rows_are_equal():
+    y = np.arange(120) % 2
+    score = y + np.linspace(0, 0.9, 120)
+    found = rp.interval(y, score, groups=np.arange(120) // 2, by=np.arange(120) // 4 % 3)
+    assert found.equality_p_value == 1.0
+    assert [part.value for part in found.subgroups.values()] == [1.0, 1.0, 1.0]

@@ -35,7 +35,11 @@ def evaluation_page(folder):
     rng = np.random.default_rng(0)
     y = np.arange(200) % 2
     scores = {"a": rng.random(200) + y, "b": rng.random(200)}
-    return rp.evaluation_report(y, scores, groups=np.arange(200) // 2, path=folder / "e.html")
+    path = folder / "e.html"
+    rp.evaluation_report(
+        y, scores, groups=np.arange(200) // 2, by=np.arange(200) // 4 % 3, path=path
+    )
+    return path
 
 
 def labeling_page(folder):

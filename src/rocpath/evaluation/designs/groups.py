@@ -78,7 +78,9 @@ class GroupedRows:
         deviation = basis.T @ contrasts @ self.deviation
         length = np.einsum("ig,ij,jg->g", deviation, inverse, deviation)
         # As in `variance`, for the squared length of normal vectors.
-        freedom = q * (q + 2.0) / float(length @ length) - 2.0
+        # Perfect rankings have no deviations: all of their variance is extra.
+        square = float(length @ length)
+        freedom = q * (q + 2.0) / square - 2.0 if square > 0 else np.inf
         for contrast in contrasts:
             freedom = min(freedom, self._design_freedom(contrast))
         difference = basis.T @ center
