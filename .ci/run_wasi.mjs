@@ -4,4 +4,4 @@ import { WASI } from "node:wasi";
 
 const wasi = new WASI({ version: "preview1" });
 const program = await WebAssembly.compile(await readFile(process.argv[2]));
-process.exit(wasi.start(await WebAssembly.instantiate(program, wasi.getImportObject())));
+process.exitCode = wasi.start(await WebAssembly.instantiate(program, wasi.getImportObject()));

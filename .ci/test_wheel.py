@@ -13,10 +13,10 @@ import pytest
 ROOT = Path(__file__).parent.parent
 TESTS = [
     "test_core_builds",
-    "test_roc",
-    "test_reference",
-    "test_best_steps",
-    "test_best_auc",
+    "search/test_roc",
+    "search/test_reference",
+    "search/test_best_steps",
+    "search/test_best_auc",
     "changepoint/test_segmentation",
 ]
 

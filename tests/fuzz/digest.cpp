@@ -144,7 +144,7 @@ void print_lines(std::size_t n) {
 
 // Segments of 100 numbers with different levels; counts for the Poisson cost, and numbers between 0
 // and 1 for the other exponential families.
-void print_segmentations(std::string_view cost, bool is_up_down) {
+void print_segmentations(std::string_view cost, bool uses_time, bool is_up_down) {
   Random random(7);
   const std::size_t n = 3000;
   const bool is_ratio = cost == "exponential" || cost == "binomial" || cost == "variance";
@@ -158,17 +158,23 @@ void print_segmentations(std::string_view cost, bool is_up_down) {
     if (is_ratio) x[k] = (x[k] + 1) / 32;
   }
   const auto [low, high] = std::minmax_element(x.begin(), x.end());
+  // An observation of a cost that uses times has two entries.
+  std::vector<double> entries;
+  for (std::size_t k = 0; k < n; ++k) {
+    entries.push_back(x[k]);
+    if (uses_time) entries.push_back(static_cast<double>(k));
+  }
   Digest digest;
   for (const bool has_penalty : {true, false}) {
     const rocpath::SegmentSettings settings{{*low, *high}, has_penalty, 5.0, 20, 1, {}};
     const auto search = rocpath::make_segmenter(cost, is_up_down, settings);
-    search->push({x, weight}, [] {});
+    search->push({entries, weight}, [] {});
     const rocpath::Changes changes = search->finish();
     for (const auto position : changes.position) digest.add(static_cast<std::uint64_t>(position));
     for (const auto tied : changes.is_tied) digest.add(static_cast<std::uint64_t>(tied));
     const auto fitter =
         rocpath::make_fitter(cost, settings, changes.position, changes.is_tied, changes.n_changes);
-    fitter->push({x, weight});
+    fitter->push({entries, weight});
     for (const double mean : fitter->finish().mean) digest.add(mean);
   }
   const std::string name = std::string(cost) + (is_up_down ? " up_down" : "");
@@ -181,7 +187,9 @@ int main() {
   for (const fuzz::Family& family : fuzz::families) print_family(family, 1000);
   for (const std::size_t n : {600, 6'000, 60'000, 600'000, 2'000'000}) print_lines(n);
   rocpath::for_each_cost([](auto cost) {
-    print_segmentations(cost.properties.name, false);
-    if constexpr (requires { cost.reports_base; }) print_segmentations(cost.properties.name, true);
+    const auto& properties = cost.properties;
+    print_segmentations(properties.name, properties.uses_time, false);
+    if constexpr (requires { cost.reports_base; })
+      print_segmentations(properties.name, properties.uses_time, true);
   });
 }
