@@ -3,6 +3,7 @@
 
 #include "auc/best_auc.hpp"
 #include "aum/aum_path.hpp"
+#include "aum/minimum_near.hpp"
 #include "numerics/integer_units.hpp"
 #include "numerics/sorting.hpp"
 #include "sweep/step_path.hpp"
@@ -101,6 +102,21 @@ nb::dict best_aum_step(const Lines& lines, double max_step) {
 nb::dict first_min_aum(const Lines& lines, double max_step) {
   return to_dict(released(
       [&] { return rocpath::first_min_aum_step(lines.distinct(), max_step, SignalCheck()); }));
+}
+
+Array<double> aum_at(const Lines& lines, const Array<double>& step) {
+  return to_array(released([&] { return rocpath::aum_at_steps(lines.distinct(), view(step)); }));
+}
+
+nb::dict minimum_near(const Lines& lines, double low, double high, double max_step, double slope,
+                      double curvature) {
+  return to_dict(released([&] {
+    return rocpath::minimum_near(lines.distinct(), {low, high}, max_step, {slope, curvature});
+  }));
+}
+
+double aum_difference(const Lines& lines, double step, double other) {
+  return released([&] { return rocpath::aum_difference(lines.distinct(), step, other); });
 }
 
 nb::dict aum_path(const Lines& lines, double max_step) {
@@ -211,6 +227,11 @@ void bind_searches(nb::module_& m) {
         "The first local minimum of AUM, for any errors.");
   m.def("aum_path", &aum_path, "lines"_a, "max_step"_a,
         "Every kink of AUM as a function of the step.");
+  m.def("aum_at", &aum_at, "lines"_a, "step"_a.noconvert(), "AUM at each of some steps.");
+  m.def("minimum_near", &minimum_near, "lines"_a, "low"_a, "high"_a, "max_step"_a, "slope"_a,
+        "curvature"_a, "The best float64 step at a minimum of AUM plus a quadratic term.");
+  m.def("aum_difference", &aum_difference, "lines"_a, "step"_a, "other"_a,
+        "AUM at a step minus AUM at another one, times the divisor, with the exact sign.");
 }
 
 }  // namespace

@@ -81,10 +81,11 @@ inline double aum_at(const ErrorLines& lines, double step) {
   return aum / lines.divisor;
 }
 
-// Whether AUM at one float64 step is less than at another one nearby, without rounding. In the
-// difference, the intercepts of the outside lines cancel, and their slope is multiplied only by the
-// distance of the steps, so double-double sums nearly always suffice.
-inline bool is_aum_less(const ErrorLines& lines, double step, double other_step) {
+// AUM at one float64 step minus AUM at another one, times the divisor, with the exact sign. If
+// there are lines outside, the steps must be nearby: in the difference, the intercepts of these
+// lines cancel, and their slope is multiplied only by the distance of the steps, so double-double
+// sums nearly always suffice.
+inline double aum_difference(const ErrorLines& lines, double step, double other_step) {
   const Vector<std::uint32_t> order = order_at(lines, step);
   const Vector<std::uint32_t> other_order = order_at(lines, other_step);
   const AUMPiece inner = inner_aum(lines, order);
@@ -97,7 +98,7 @@ inline bool is_aum_less(const ErrorLines& lines, double step, double other_step)
                         lines.outside.slope_sum.sum() * distance)
                            .value();
   if (std::fabs(quick) > inner.doubt_at(step) + other_inner.doubt_at(other_step) + outside_doubt)
-    return quick < 0.0;
+    return quick;
 
   ExactAUM sums = exact_inner_aum(lines, order);
   ExactAUM other_sums = exact_inner_aum(lines, other_order);
@@ -111,7 +112,12 @@ inline bool is_aum_less(const ErrorLines& lines, double step, double other_step)
   if (lines.outside_sums == OutsideSums::rounded && !lines.outside.is_empty() &&
       std::fabs(difference) <= outside_doubt)
     throw SumsInDoubt();
-  return difference < 0.0;
+  return difference;
+}
+
+// Whether AUM at one float64 step is less than at another one nearby, without rounding.
+inline bool is_aum_less(const ErrorLines& lines, double step, double other_step) {
+  return aum_difference(lines, step, other_step) < 0.0;
 }
 
 }  // namespace rocpath

@@ -1,6 +1,9 @@
 """Argument validation: errors name the argument, the rule and the value received."""
 
 import numbers
+from collections.abc import Callable
+from dataclasses import fields
+from functools import partial
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -159,6 +162,21 @@ def read_only(array: NDArray[Number]) -> NDArray[Number]:
     """Return the array itself, made read-only."""
     array.setflags(write=False)
     return array
+
+
+def freeze_arrays(frozen: Any) -> None:
+    """Make the array fields of a frozen dataclass read-only, without affecting other views."""
+    for one in fields(frozen):
+        value = getattr(frozen, one.name)
+        if isinstance(value, np.ndarray) and value.flags.writeable:
+            set_fields(frozen, **{one.name: read_only(value[:])})
+
+
+def reconstruction(frozen: Any) -> tuple[Any, ...]:
+    """Return what copies or unpickles a dataclass through its constructor."""
+    values = {one.name: getattr(frozen, one.name) for one in fields(frozen)}
+    constructor: Callable[..., Any] = type(frozen)
+    return partial(constructor, **values), ()
 
 
 def describe(values: object) -> str:

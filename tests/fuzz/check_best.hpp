@@ -35,6 +35,14 @@ class BestCheck {
     const double last = std::min(max_step, largest);
     const double low = start < n_rows ? rows[start].step : last;
     const double high = rise < n_rows ? rows[rise].step : start < n_rows ? max_step : last;
+    check_best_aum({low, high}, max_step, got);
+    // A path finds its minima from its rows.
+    call_ = [&] { return "aum_path(lines" + limit_text(max_step) + ").first_min"; };
+    check_best_aum({low, high}, max_step, core_.minimum_near(low, high, max_step));
+  }
+
+  void check_best_aum(Domain minimum, double max_step, const Best& got) {
+    const auto [low, high] = minimum;
     if (std::nextafter(low, infinity) < high) {
       check_interval("best_aum_step", {low, high}, got);
     } else {

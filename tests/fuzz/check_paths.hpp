@@ -67,6 +67,20 @@ class PathCheck {
     if (n_seen != got.size()) fail("aum_path steps", expected_kinks(n_rows), got_steps(got));
   }
 
+  // AUM at the steps of rows and at the float64 numbers next to them.
+  void aum_at(double max_step) {
+    std::vector<double> steps;
+    for (const ExpectedRow& row : expected_.rows())
+      for (const double step : {row.step, std::nextafter(row.step, 0.0),
+                                std::nextafter(row.step, infinity), 1.5 * row.step})
+        if (step <= std::min(max_step, largest)) steps.push_back(step);
+    call_ = [&] { return "aum_path(lines).aum_at(" + text_list(steps) + ")"; };
+    const std::vector<double> got = core_.aum_at(steps);
+    for (std::size_t k = 0; k < steps.size(); ++k)
+      if (!expected_.is_aum(got[k], steps[k]))
+        return fail("aum_at", expected_.aum_text(steps[k]), text(got[k]));
+  }
+
  private:
   const Expected<Int>& expected_;
   const CoreUnderTest& core_;

@@ -60,6 +60,7 @@ void check_with(const Problem& problem, Random& random, Report& report) {
   paths.sweep({});
   if (random.one_in(4)) paths.sweep(draw_limits(max_step, random));
   paths.aum_path(max_step);
+  if (random.one_in(8)) paths.aum_at(max_step);
   BestCheck<Int> best(expected, core, report);
   best.best_aum_step(max_step);
   if (problem.size() > few_lines) return;
@@ -88,13 +89,13 @@ void check_with(const Problem& problem, Random& random, Report& report) {
 
 }  // namespace detail
 
-// Whether jumps have too many digits: more than 61 below their sum.
+// Whether jumps have too many digits: 61 or more below their sum.
 inline bool is_uneven(const std::vector<double>& jump) {
   BitRange digits;
   digits.add(jump);
   Wide sum = 0;
   for (const double x : jump) sum += boost::multiprecision::abs(whole<Wide>(x, digits.exponent()));
-  return bit_length(sum) > 61;
+  return bit_length(sum) >= 61;
 }
 
 inline void check(const Problem& problem, Random& random, Report& report) {

@@ -6,6 +6,7 @@
 #include <auc/best_auc.hpp>
 #include <aum/aum_path.hpp>
 #include <aum/best_aum.hpp>
+#include <aum/minimum_near.hpp>
 #include <numerics/integer_units.hpp>
 #include <roc/roc.hpp>
 
@@ -91,6 +92,19 @@ class CoreUnderTest {
     for (std::size_t k = 0; k < path.step.size(); ++k)
       kinks.push_back({path.step[k], path.aum[k] * unit_, slope_in_unit(path.aum_slope_after[k])});
     return kinks;
+  }
+
+  std::vector<double> aum_at(const std::vector<double>& steps) const {
+    std::vector<double> aum;
+    for (const double one : rocpath::aum_at_steps(lines_, steps)) aum.push_back(one * unit_);
+    return aum;
+  }
+
+  // The best float64 step at a minimum of AUM.
+  Best minimum_near(double low, double high, double max_step) const {
+    const rocpath::BestAUM best = rocpath::minimum_near(lines_, {low, high}, max_step, {});
+    const double value = best.value * unit_;
+    return {best.step, best.interval.low, best.interval.high, value, value};
   }
 
   // Whether fractions of FP and TP with this denominator are exact in the core.

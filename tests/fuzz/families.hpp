@@ -1,5 +1,5 @@
-// All families of problems, including those that differ in magnitudes and jumps. A seed and a family
-// determine a problem.
+// All families of problems, including those that differ in magnitudes and jumps. A seed and a
+// family determine a problem.
 #pragma once
 
 #include "shapes.hpp"

@@ -57,13 +57,10 @@ def test_rates_are_exact_fractions(problem, weight):
     low, high, value = exact_first_minimum(exact)
     path = rp.aum_path(lines)
     best = rp.best_aum_step(lines)
-    # If the minimum is between two float64 numbers, a path has it at the nearest one, and
-    # the search returns the one with the smaller AUM, or the first if they are equal.
-    check_interval(lines, (low, high), best)
-    assert best.value == pytest.approx(float(value), 1e-15)
-    for found in (path.first_min, path.global_min):
-        assert found.interval == (float(low), float(high))
-        assert low < found.step < high or found.step == float(low) == float(high)
+    # If the minimum is between two float64 numbers, the result is the one with the smaller
+    # AUM, or the first if they are equal.
+    for found in (best, path.first_min, path.global_min):
+        check_interval(lines, (low, high), found)
         assert found.value == pytest.approx(float(value), 1e-15)
     last = rp.sweep(lines, stop="first_min_aum")
     assert last.step[-1] == float(low)
@@ -178,8 +175,8 @@ def test_sign_of_a_slope_is_exact_if_large_terms_cancel():
     path = rp.sweep(lines)
     assert path.aum_slope_after.tolist() == [float(row[2]) for row in exact]
     low, high, _ = exact_first_minimum(oracle.as_lines(*columns, [0, 0, -1, -1]))
-    check_interval(lines, (low, high), rp.best_aum_step(lines))
-    assert rp.aum_path(lines).first_min.interval == (float(low), float(high))
+    for best in (rp.best_aum_step(lines), rp.aum_path(lines).first_min):
+        check_interval(lines, (low, high), best)
     assert rp.sweep(lines, stop="first_min_aum").step[-1] == float(low)
 
 
@@ -199,11 +196,13 @@ def test_first_min_is_a_local_minimum(columns):
     lines = rp.Lines(*columns)
     best = rp.best_aum_step(lines)
     first = rp.aum_path(lines).first_min
-    check_interval(lines, first.interval, best)
+    assert first.interval == best.interval
     assert first.value == pytest.approx(best.value, 1e-12, 1e-14 * best.value)
     # The sweep stops at the end of a flat interval, unless AUM is convex.
     end = rp.sweep(lines, stop="first_min_aum").step[-1]
-    if np.isfinite(first.interval[1]):
+    if first.interval[0] == first.interval[1]:
+        assert abs(end - first.step) <= np.spacing(end)
+    elif np.isfinite(first.interval[1]):
         assert end == first.interval[0 if is_convex(columns) else 1]
     if best.value == 0:
         assert first.value == 0

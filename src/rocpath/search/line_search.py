@@ -104,7 +104,7 @@ def sweep(
     if columns.pop("is_too_long"):
         n_crossings = _core.count_crossings(lines.core, step_limit)
         raise _too_long(min(n_crossings, crossing_limit) + 1)
-    return StepPath(**_in_unit(columns, lines.unit))
+    return StepPath(**_in_unit(columns, lines.unit), lines=lines)
 
 
 def best_aum_step(lines: Lines, *, max_step: float | None = None) -> BestStep:
@@ -167,7 +167,7 @@ def aum_path(lines: Lines, *, max_step: float | None = None) -> AUMPath:
     """
     end = _checked_limit(lines, max_step)
     columns = _core.aum_path(lines.core, max_step=end)
-    return AUMPath(**_in_unit(columns, lines.unit), end=end)
+    return AUMPath(**_in_unit(columns, lines.unit), end=end, lines=lines)
 
 
 def best_auc_step(

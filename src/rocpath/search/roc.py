@@ -10,7 +10,14 @@ import rocpath._core as _core
 from rocpath.sample import positive_labels
 from rocpath.search.breakpoints import ErrorBreakpoints, per_example
 from rocpath.search.partial_auc import checked_region, partial_area, standardized_area
-from rocpath.validation import Floats, finite_vector, read_only, same_length
+from rocpath.validation import (
+    Floats,
+    finite_vector,
+    freeze_arrays,
+    read_only,
+    reconstruction,
+    same_length,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -36,6 +43,14 @@ class ROCCurve:
     min_error: Floats
     auc: float
     aum: float
+
+    def __post_init__(self) -> None:
+        """Freeze the arrays."""
+        freeze_arrays(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copy and unpickle through the constructor, so that arrays stay read-only."""
+        return reconstruction(self)
 
     def __repr__(self) -> str:
         return f"ROC curve with {self.fpr.size:,} points: AUC {self.auc:.4g}, AUM {self.aum:.4g}"

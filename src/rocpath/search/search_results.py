@@ -1,13 +1,15 @@
 """Results of line searches: AUM and AUC as functions of the step, or a best step."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+import rocpath._core as _core
+from rocpath.search.lines import Lines
 from rocpath.search.roc import inside_interval
-from rocpath.validation import Floats, describe
+from rocpath.validation import Floats, describe, freeze_arrays, reconstruction
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,12 +58,24 @@ class AUMPath:
         Slope of AUM just after the step.
     end : float
         Last step of the path; infinity if it is complete.
+    lines : Lines or None
+        Lines of the path, from which AUM at other steps is computed. Without them, AUM
+        is interpolated between rows.
     """
 
     step: Floats
     aum: Floats
     aum_slope_after: Floats
     end: float
+    lines: Lines | None = field(default=None, repr=False, kw_only=True)
+
+    def __post_init__(self) -> None:
+        """Freeze the arrays."""
+        freeze_arrays(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copy and unpickle through the constructor, so that arrays stay read-only."""
+        return reconstruction(self)
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -80,6 +94,9 @@ class AUMPath:
         float or array
         """
         at, _ = self._rows_at(step)
+        if self.lines is not None:
+            aum = _core.aum_at(self.lines.core, at.ravel()) * self.lines.unit
+            return aum.reshape(at.shape)[()]
         # Interpolation stays within the values of two rows; the last slope applies after.
         beyond = np.maximum(at - self.step[-1], 0.0)
         return np.interp(at, self.step, self.aum) + self.aum_slope_after[-1] * beyond
@@ -158,33 +175,98 @@ def smallest_aum(
     """Find the global or the first local minimum of AUM plus a quadratic term.
 
     The term is ``l2_slope * s + l2_curvature * s**2 / 2``, like the L2 term of weights
-    that move along a line.
+    that move along a line. Rows determine where the minimum is up to rounding, and the
+    lines which float64 step is the best there.
     """
     row, step, value = _candidates(path, l2_slope, l2_curvature)
-    if first:
-        # The sum is convex on each piece, which contains a minimum if the sum increases
-        # at the end of the piece.
-        end = np.append(path.step[1:], path.end)[row]
-        with np.errstate(invalid="ignore"):  # infinity times zero
-            bend = np.where(l2_curvature > 0, l2_curvature * end, 0.0)
-        rises = np.flatnonzero(path.aum_slope_after[row] + l2_slope + bend > 0)
-        best = int(rises[0]) if rises.size else row.size - 1
-    else:
-        best = int(value.argmin())
-    interval = float(step[best]), float(step[best])
-    # A parabola has a single minimum; without one, AUM may be constant on an interval.
-    if l2_curvature == 0 and step[best] == path.step[row[best]]:
-        interval = _flat_around(path, int(row[best]), l2_slope)
-    low, high = interval
-    return BestStep(
+    quadratic = {"l2_slope": l2_slope, "l2_curvature": l2_curvature}
+    kept = (_first_rise if first else _smallest)(path, row, step, value, **quadratic)
+    intervals: dict[tuple[float, float], float] = {}
+    for k in kept:
+        interval = float(step[k]), float(step[k])
+        # A parabola has a single minimum; without one, AUM may be constant on an interval.
+        if l2_curvature == 0 and step[k] == path.step[row[k]]:
+            interval = _flat_around(path, int(row[k]), l2_slope)
+        intervals.setdefault(interval, float(value[k]))
+    minima = [_best_near(path, *at, **quadratic, value=v) for at, v in intervals.items()]
+    best = minima[0]
+    for one in minima[1:]:
+        if _is_smaller(path, one, best, **quadratic):
+            best = one
+    return replace(best, bound=-np.inf if first else best.value, is_global=not first)
+
+
+def _first_rise(
+    path: AUMPath,
+    row: NDArray[np.intp],
+    step: Floats,
+    value: Floats,
+    *,
+    l2_slope: float,
+    l2_curvature: float,
+) -> NDArray[np.intp]:
+    """Return the first candidate after which the sum increases, or the last one."""
+    # The sum is convex on each piece, which contains a minimum if the sum increases at the
+    # end of the piece.
+    end = np.append(path.step[1:], path.end)[row]
+    with np.errstate(invalid="ignore"):  # infinity times zero
+        bend = np.where(l2_curvature > 0, l2_curvature * end, 0.0)
+    rises = np.flatnonzero(path.aum_slope_after[row] + l2_slope + bend > 0)
+    return rises[:1] if rises.size else np.array([row.size - 1])
+
+
+def _smallest(
+    path: AUMPath,
+    row: NDArray[np.intp],
+    step: Floats,
+    value: Floats,
+    *,
+    l2_slope: float,
+    l2_curvature: float,
+) -> NDArray[np.intp]:
+    """Return the candidates next to which the sum may be smallest."""
+    if path.lines is None:
+        return np.array([value.argmin()])
+    # Steps of rows are rounded, so AUM at the float64 steps next to them may differ.
+    slope = np.abs(path.aum_slope_after)
+    steepest = np.maximum(slope, np.append(0.0, slope[:-1]))[row] + abs(l2_slope)
+    largest = np.finfo(float).max
+    finite = np.clip(value, -largest, largest)
+    with np.errstate(over="ignore"):
+        doubt = 2.0**-44 * np.abs(finite) + 4 * steepest * np.spacing(step)
+        doubt += 2.0**-44 * np.abs(step) * (abs(l2_slope) + abs(l2_curvature * step))
+        return np.flatnonzero(finite - doubt <= (finite + doubt).min())
+
+
+def _best_near(
+    path: AUMPath, low: float, high: float, *, l2_slope: float, l2_curvature: float, value: float
+) -> BestStep:
+    """Return the best float64 step of a minimum, in an interval or next to it."""
+    if path.lines is None:
         # At the ends lines are tied, and AUC differs. If the interval is unbounded, its
         # lower end is doubled, since any fixed distance would depend on the unit.
-        step=inside_interval(low, high, beyond=low or 1.0),
-        interval=interval,
-        value=float(value[best]),
-        bound=-np.inf if first else float(value[best]),
-        is_global=not first,
+        step = inside_interval(low, high, beyond=low or 1.0)
+        return BestStep(step, (low, high), value, value, is_global=True)
+    unit = path.lines.unit
+    best = _core.minimum_near(
+        path.lines.core, low, high, path.end, l2_slope / unit, l2_curvature / unit
     )
+    best["value"] *= unit
+    return BestStep(**best, bound=best["value"], is_global=True)
+
+
+def _is_smaller(
+    path: AUMPath, one: BestStep, best: BestStep, *, l2_slope: float, l2_curvature: float
+) -> bool:
+    """Whether the minimum at one step is smaller than at another one."""
+    if path.lines is None or abs(one.value - best.value) > 2.0**-44 * abs(best.value):
+        return one.value < best.value
+    difference = _core.aum_difference(path.lines.core, one.step, best.step)
+    distance, middle = one.step - best.step, 0.5 * one.step + 0.5 * best.step
+    added = (
+        distance * (l2_slope + l2_curvature * middle) * (path.lines.jumps.divisor / path.lines.unit)
+    )
+    return bool(difference + added < 0)
 
 
 def _candidates(
@@ -209,11 +291,9 @@ def _candidates(
 
 def _flat_around(path: AUMPath, row: int, l2_slope: float) -> tuple[float, float]:
     """Return the interval around a row on which the sum is constant."""
-    is_flat = path.aum_slope_after + l2_slope == 0
-    first = last = row
-    while first > 0 and is_flat[first - 1]:
-        first -= 1
-    while last < len(path) and is_flat[last]:
-        last += 1
-    high = path.end if last == len(path) else path.step[last]
+    changes = path.aum_slope_after + l2_slope != 0
+    before = np.flatnonzero(changes[:row])
+    after = row + np.flatnonzero(changes[row:])
+    first = int(before[-1]) + 1 if before.size else 0
+    high = path.step[after[0]] if after.size else path.end
     return float(path.step[first]), float(high)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import fields
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -153,8 +153,8 @@ def layer_path(
     for high in np.append(np.unique(kinks.step), limit):
         start = lines.intercept + lines.slope * low
         found = sweep(Lines.from_predictions(bp, start, lines.slope), max_step=high - low)
-        cell = asdict(found)
-        del cell["end"]
+        named = {column.name: getattr(found, column.name) for column in fields(found)}
+        cell = {name: column for name, column in named.items() if isinstance(column, np.ndarray)}
         # Crossings and kinks at the end of a cell are in the first row of the next one.
         is_inside = (low + cell["step"] < high) | (cell["step"] == 0)
         cells.append({name: column[is_inside] for name, column in cell.items()})
@@ -162,7 +162,9 @@ def layer_path(
         n_passed = np.searchsorted(kinks.step, high, side="right")
         lines, kinks = lines.after(kinks.take(slice(n_passed))), kinks.take(slice(n_passed, None))
         low = high
-    columns = {name: np.concatenate([cell[name] for cell in cells]) for name in cells[0]}
+    columns: dict[str, Any] = {
+        name: np.concatenate([cell[name] for cell in cells]) for name in cells[0]
+    }
     return StepPath(**columns, end=limit)
 
 
