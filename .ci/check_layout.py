@@ -22,6 +22,7 @@ EMPTY_NAMES = {"utils", "util", "common", "helpers", "misc", "base"}
 SETTINGS = "changepoint/settings.hpp"
 CPP_FOLDERS = (  # in the order in which they may include each other
     "numerics",
+    "verify",  # proofs use nothing of the searches
     "lines",
     "roc",
     "survival",

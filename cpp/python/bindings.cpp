@@ -246,4 +246,5 @@ NB_MODULE(ROCPATH_MODULE, m) {
   bind_partitions(m);
   bind_survival(m);
   bind_changepoints(m);
+  bind_verify(m);
 }

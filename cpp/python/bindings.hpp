@@ -111,5 +111,6 @@ inline nb::dict to_dict(const BestAUM& best) {
 void bind_partitions(nb::module_& m);
 void bind_survival(nb::module_& m);
 void bind_changepoints(nb::module_& m);
+void bind_verify(nb::module_& m);
 
 }  // namespace rocpath::python

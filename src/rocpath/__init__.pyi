@@ -23,12 +23,14 @@ from .pages.evaluation import evaluation_report
 from .ranking import AUCBlender, AUCClassifier, ThresholdClassifier, scorers
 from .ranking.scorers import partial_auc_score
 from .search.breakpoints import ErrorBreakpoints
+from .search.certificates import CertificateError
 from .search.descent import Descent
 from .search.line_search import aum_path, best_auc_step, best_aum_step, sweep
 from .search.linear_model import minimize_aum
 from .search.lines import Lines
 from .search.roc import ROCCurve, auc, aum, aum_derivatives, aum_gradient, roc_curve
 from .search.search_results import AUMPath, BestStep, StepPath
+from .search.verify import verify
 from .survival import Survival
 from .tables.classifier import TableClassifier
 from .tables.saved_models import load_model
@@ -43,6 +45,7 @@ __all__ = [
     "BestStep",
     "CalibrationCurve",
     "CalibrationSummary",
+    "CertificateError",
     "Descent",
     "ErrorBreakpoints",
     "IntervalRegression",
@@ -96,4 +99,5 @@ __all__ = [
     "sweep",
     "thread_limit",
     "threshold_table",
+    "verify",
 ]

@@ -11,6 +11,7 @@ from rocpath.memory import available_memory
 from rocpath.search.breakpoints import ErrorBreakpoints, per_example
 from rocpath.search.lines import Lines, with_rounding_margin
 from rocpath.search.partial_auc import checked_region
+from rocpath.search.proofs import with_auc_certificate, with_aum_certificate
 from rocpath.search.search_results import AUMPath, BestStep, StepPath
 from rocpath.validation import Floats, nonnegative_number, one_of, read_only, whole_number
 
@@ -107,7 +108,9 @@ def sweep(
     return StepPath(**_in_unit(columns, lines.unit), lines=lines)
 
 
-def best_aum_step(lines: Lines, *, max_step: float | None = None) -> BestStep:
+def best_aum_step(
+    lines: Lines, *, max_step: float | None = None, certificate: bool = False
+) -> BestStep:
     """Find the step with the smallest AUM.
 
     For monotone errors AUM is convex in the step, and its minimum is found in linear
@@ -118,6 +121,9 @@ def best_aum_step(lines: Lines, *, max_step: float | None = None) -> BestStep:
     ----------
     lines, max_step
         As for `sweep`.
+    certificate : bool
+        Whether to return a claim that `verify` checks without any code of the search.
+        Errors must be monotone.
 
     Returns
     -------
@@ -135,13 +141,15 @@ def best_aum_step(lines: Lines, *, max_step: float | None = None) -> BestStep:
     (0.0, (2.0, inf))
     """
     step_limit = _checked_limit(lines, max_step)
+    _check_certifiable(lines, certificate)
     # For monotone errors, AUM is the minimum of a convex function over the threshold,
     # and therefore convex in the step: no sweep is needed.
     search = _core.best_aum_step if lines.is_monotone else _core.first_min_aum
     best = search(lines.core, max_step=step_limit)
     best["value"] *= lines.unit
     bound = best["value"] if lines.is_monotone else -np.inf  # AUM may be negative
-    return BestStep(**best, bound=bound, is_global=lines.is_monotone)
+    result = BestStep(**best, bound=bound, is_global=lines.is_monotone)
+    return with_aum_certificate(result, step_limit) if certificate else result
 
 
 def aum_path(lines: Lines, *, max_step: float | None = None) -> AUMPath:
@@ -179,6 +187,7 @@ def best_auc_step(
     rounding: float = 0.0,
     max_fpr: float | None = None,
     min_tpr: float | None = None,
+    certificate: bool = False,
     progress: Callable[[float, float, int], None] | None = None,
 ) -> BestStep:
     """Find the step with the largest AUC, by branch and bound.
@@ -209,6 +218,9 @@ def best_auc_step(
         which at most 11 bits cancel. Errors must be monotone.
     max_fpr, min_tpr
         As for `sweep`.
+    certificate : bool
+        Whether to return a proof of the result, which `verify` checks without any code
+        of the search. Errors must be monotone, and ``rounding`` 0.
     progress : callable, optional
         Function called periodically with the best value, the bound, and the number of
         windows searched.
@@ -233,6 +245,7 @@ def best_auc_step(
     region = checked_region("lines", lines.is_monotone, max_fpr, min_tpr)
     tolerance = nonnegative_number("tol", tol)
     relative_error = nonnegative_number("rounding", rounding)
+    _check_certifiable(lines, certificate, relative_error)
 
     def search(some: Lines, min_step: float) -> BestStep:
         best = _core.best_auc_step(
@@ -247,16 +260,18 @@ def best_auc_step(
 
     if relative_error == 0:
         # A single search in both directions shares one bound.
-        return search(lines, -step_limit if two_sided else 0.0)
+        min_step = -step_limit if two_sided else 0.0
+        best, domain = search(lines, min_step), (min_step, step_limit)
+        if certificate:
+            best = with_auc_certificate(lines, best, domain, tol=tolerance, **region)
+        return best
     stay = float(sweep(lines, max_crossings=0, max_fpr=max_fpr, min_tpr=min_tpr).auc[0])
-    found = [
-        BestStep(0.0, (0.0, 0.0), stay, stay, is_global=True),
-        search(with_rounding_margin(lines, relative_error), 0.0),
-    ]
+    tried = [BestStep(0.0, (0.0, 0.0), stay, stay, is_global=True)]
+    tried.append(search(with_rounding_margin(lines, relative_error), 0.0))
     if two_sided:
-        found.append(_reversed(search(with_rounding_margin(lines.reversed(), relative_error), 0.0)))
-    best = max(found, key=lambda one: one.value)
-    return replace(best, bound=max(one.bound for one in found))
+        tried.append(_reversed(search(with_rounding_margin(lines.reversed(), relative_error), 0.0)))
+    best = max(tried, key=lambda one: one.value)
+    return replace(best, bound=max(one.bound for one in tried))
 
 
 def best_auc_step_along(
@@ -331,11 +346,25 @@ def _in_unit(columns: dict[str, Any], unit: float) -> dict[str, Any]:
     return columns
 
 
+def _check_certifiable(lines: Lines, certificate: bool, rounding: float = 0.0) -> None:
+    if certificate and not lines.is_monotone:
+        raise ValueError(
+            "certificate must be False unless errors are monotone (fp_diff >= 0 and "
+            "fn_diff <= 0), got True for errors that increase and decrease."
+        )
+    if certificate and rounding != 0:
+        raise ValueError(
+            f"certificate must be False unless rounding is 0, got rounding={rounding}: AUC "
+            "after rounding is only bounded."
+        )
+
+
 def _checked_limit(lines: Lines, max_step: float | None) -> float:
     """Check the type of lines and the largest step, and return the latter."""
     if not isinstance(lines, Lines):
         raise TypeError(f"lines must be Lines, got {type(lines).__name__}.")
-    return float("inf") if max_step is None else nonnegative_number("max_step", max_step)
+    # Adding zero turns -0.0 into 0.0.
+    return float("inf") if max_step is None else nonnegative_number("max_step", max_step) + 0.0
 
 
 def _too_long(n_rows: int) -> MemoryError:

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 import rocpath._core as _core
+from rocpath.search.certificates import AUCCertificate, AUMCertificate
 from rocpath.search.lines import Lines
 from rocpath.search.roc import inside_interval
 from rocpath.validation import Floats, describe, freeze_arrays, reconstruction
@@ -33,6 +34,8 @@ class BestStep:
     is_global : bool
         Whether the value is the best of all steps, up to the given tolerance;
         otherwise it is the first local minimum, and the bound is trivial.
+    certificate : AUCCertificate or AUMCertificate, optional
+        Proof for `verify`, if it was requested.
     """
 
     step: float
@@ -40,6 +43,7 @@ class BestStep:
     value: float
     bound: float
     is_global: bool
+    certificate: AUCCertificate | AUMCertificate | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
