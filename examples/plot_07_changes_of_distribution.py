@@ -11,6 +11,8 @@ cost for several columns finds the optimal segmentation exactly.
 # %%
 # A sequence with four segments: the level changes at 300 and 600, the spread at 900.
 
+import warnings
+
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -22,11 +24,15 @@ spread = np.repeat([1.0, 1.0, 1.0, 5.0], 300)
 x = level + spread * rng.standard_cauchy(size=1200)
 
 # %%
-# The squared-error cost detects outliers as changes. A robust cost finds the changes in level, but
-# not the change in spread.
+# The squared-error cost detects outliers as changes, and a warning recommends a robust cost, which
+# finds the changes in level, but not the change in spread.
 
 for cost in ("normal", "biweight"):
-    (found,) = cp.detect_changes([x], cost=cost)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        (found,) = cp.detect_changes([x], cost=cost)
+    for one in caught:
+        print(one.message)
     print(f"{cost}: {found.n_changes} changes, {found.changes[:6].tolist()}")
 
 # %%

@@ -204,7 +204,7 @@ def test_segment_rejects_a_page_whose_models_do_not_fit_into_memory(tmp_path, ca
     argv = ["changepoint", "segment", table, "--out", str(tmp_path / "out")]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("rocpath.changepoint.segmentation.available_memory", lambda: 10**9)
-        message = fails(capsys, [*argv, "--max-changes", "40000", "--quiet"])
+        message = fails(capsys, [*argv, "--penalty", "1", "--max-changes", "40000", "--quiet"])
     # 40,001 models with up to 40,000 changes: 8e8 changes of 80 bytes.
     assert "may take 64.0 GB, more than the available memory" in message
 

@@ -97,6 +97,18 @@ class ResidualModel(NamedTuple):
 def residual_model(sequence: CheckedSequence, penalty: float) -> ResidualModel:
     """Segment the sequence, and estimate the noise of the residuals."""
     found = search(sequence, penalty=penalty, min_length=COSTS[sequence.cost].min_length)
+    return _model_of(sequence, found, penalty)
+
+
+def model_of_changes(sequence: CheckedSequence, changes: NDArray[np.int64]) -> ResidualModel:
+    """Estimate the noise of the residuals for given changes."""
+    change = changes.astype(np.int32)
+    found = {"change": change, "is_tied": np.zeros_like(change)}
+    found["n_changes"] = np.array([change.size])
+    return _model_of(sequence, found, np.nan)
+
+
+def _model_of(sequence: CheckedSequence, found: dict[str, Any], penalty: float) -> ResidualModel:
     center = fit(sequence, **found)["mean"]
     residual = residuals(sequence, found, center)
     variance = float(residual @ residual) / residual.size

@@ -130,6 +130,16 @@ class Segmentation:
     slope : array or None
         For ``cost="linear"``, the slope of each line per observation; ``mean`` then
         contains the values in the middle of the segments.
+    model : str or None
+        Cost of the segments, which ``cost="auto"`` chooses.
+    gain : array or None
+        Increase in cost if only this change is removed.
+    intervals : array, shape (n_changes, 2), or None
+        First and last index of the confidence interval of each change.
+    season : array or None
+        Seasonal pattern that was subtracted, starting at the first observation.
+    warnings : tuple of str
+        Why the model may be wrong, and what to do about it; empty if no defect was found.
     """
 
     cost: float
@@ -139,9 +149,14 @@ class Segmentation:
     n: int
     position: NDArray[np.float64] | None = None
     slope: NDArray[np.float64] | None = None
+    model: str | None = None
+    gain: NDArray[np.float64] | None = None
+    intervals: NDArray[np.int64] | None = None
+    season: NDArray[np.float64] | None = None
+    warnings: tuple[str, ...] = ()
 
     def fitted(self) -> NDArray[np.float64]:
-        """Return the fitted value of each observation: the mean or the line of its segment."""
+        """Return the mean or the line of the segment of each observation, without a season."""
         length = np.diff([0, *self.changes, self.n])
         fitted = np.repeat(self.mean, length, axis=0)
         if self.slope is not None:
