@@ -68,11 +68,11 @@ def row_hashes(frame: pl.DataFrame, is_positive: NDArray[np.bool_]) -> NDArray[n
     code = is_positive.astype(np.uint64)
     for series in frame:
         # The order of the columns matters, since each step changes all bits.
-        code = mixed_bits((code ^ _bits(series)) + INCREMENT)
+        code = mixed_bits((code ^ cell_bits(series)) + INCREMENT)
     return code
 
 
-def _bits(series: pl.Series) -> NDArray[np.uint64]:
+def cell_bits(series: pl.Series) -> NDArray[np.uint64]:
     """Return 64 bits for each value: those of a number, or a digest of text."""
     if series.dtype != pl.String:
         number = series.to_numpy() + 0.0  # so that -0 equals 0
