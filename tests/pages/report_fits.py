@@ -12,7 +12,7 @@ from rocpath.tables.columns import ColumnAudit
 from rocpath.tables.comparison import CrossValidatedScores, compare_models
 from rocpath.tables.fit import TableFit
 from rocpath.tables.labels import LabelColumn
-from rocpath.tables.preparation import TableWarning
+from rocpath.tables.table_warnings import TableWarning
 
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)>"
 

@@ -77,6 +77,6 @@ def _predictions(model: TableModel, rows: pl.DataFrame, id_column: str | None) -
                 "column."
             )
         scores.insert_column(0, column(rows, id_column, "id"))
-    for note in model.far_values(rows):
+    for note in model.unusual_values(rows):
         say(f"note: {note}")
     return scores

@@ -11,7 +11,7 @@ from rocpath.tables.classifier import TableClassifier
 from rocpath.tables.columns import ColumnAudit, column
 from rocpath.tables.evaluation import TableEvaluation
 from rocpath.tables.labels import LabelColumn, two_classes
-from rocpath.tables.preparation import TableWarning
+from rocpath.tables.table_warnings import TableWarning
 
 # Command-line options that address a warning of the library.
 _REMEDIES_OF_FIT = {

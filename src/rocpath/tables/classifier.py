@@ -28,6 +28,7 @@ from rocpath.tables.model import TableModel
 from rocpath.tables.rankers import CANDIDATES, ModelChoice
 from rocpath.tables.settings import FitSettings
 from rocpath.tables.summaries import headline, result_files
+from rocpath.tables.table_warnings import TableWarning
 from rocpath.validation import one_of, share_between, whole_number
 
 
@@ -188,13 +189,15 @@ class TableClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
             X, values, positive=self.positive, drop=self.drop, types=self.types
         )
         self.columns_: list[ColumnAudit] = prepared.columns
-        self.warnings_: list[preparation.TableWarning] = prepared.warnings
+        self.warnings_: list[TableWarning] = prepared.warnings
         fit = fit_table(prepared, settings, progress)
         # An empty list is replaced by the default, which the repr of a loaded model omits.
         drop = list(self.drop) or ()
         parameters = self.get_params(deep=False) | {"drop": drop}
         self.fit_: TableFit = replace(fit, model=replace(fit.model, parameters=parameters))
         self._set_model(self.fit_.model)
+        # Some warnings need held-out scores.
+        self.warnings_ = fit.warnings
         self.comparison_: ModelComparison | None = fit.comparison
         return self
 
@@ -279,7 +282,7 @@ class TableClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
 
     def _labeled(
         self, X: Any, y: Any, **values: Any
-    ) -> tuple[pl.DataFrame, LabelColumn, Sample, list[preparation.TableWarning]]:
+    ) -> tuple[pl.DataFrame, LabelColumn, Sample, list[TableWarning]]:
         """Return the labeled rows of a table, their classes, their sample and warnings."""
         model = self.model_
         values = {"y": model.label if y is None else y, **values}

@@ -19,7 +19,7 @@ from rocpath.evaluation.threshold_targets import (
 )
 from rocpath.sample import Sample
 from rocpath.tables.labels import LabelColumn
-from rocpath.tables.preparation import TableWarning
+from rocpath.tables.table_warnings import TableWarning
 
 _INTERVAL_FIELDS = ("standard_error", "low", "high", "confidence")
 

@@ -10,10 +10,11 @@ import polars as pl
 from rocpath.evaluation.score_summary import ScoreSummary, summarize_scores
 from rocpath.model_selection.comparison import ModelComparison
 from rocpath.model_selection.folds import calibration_fold, stratified_splits
-from rocpath.tables import rankers
+from rocpath.tables import diagnostics, rankers
 from rocpath.tables.columns import ColumnAudit
-from rocpath.tables.comparison import CrossValidatedScores, compare_models
+from rocpath.tables.comparison import CrossValidatedScores, compare_models, mean_auc
 from rocpath.tables.dependence import distinctive_hashes
+from rocpath.tables.diagnostics import WindowAUC
 from rocpath.tables.fold_fits import (
     FoldFits,
     Progress,
@@ -25,8 +26,9 @@ from rocpath.tables.fold_fits import (
 from rocpath.tables.importance import importance
 from rocpath.tables.labels import LabelColumn
 from rocpath.tables.model import TableModel
-from rocpath.tables.preparation import PreparedTable, TableWarning
+from rocpath.tables.preparation import PreparedTable
 from rocpath.tables.settings import FitSettings
+from rocpath.tables.table_warnings import TableWarning
 from rocpath.tables.threshold import Basis, can_be_estimated, choose_model_threshold, claim
 
 
@@ -56,6 +58,8 @@ class TableFit:
         Description of how held-out rows were chosen.
     threshold_note : str
         Description of the threshold of the model; empty if none was requested.
+    windows : list of WindowAUC
+        AUC of each time window; empty without times.
     coefficients, importance : list of tuple of str and float
         Coefficients of the inputs, or permutation importances of the columns, by name.
     """
@@ -70,6 +74,7 @@ class TableFit:
     warnings: list[TableWarning]
     evaluation: str = ""
     threshold_note: str = ""
+    windows: Sequence[WindowAUC] = ()
     coefficients: Sequence[tuple[str, float]] = ()
     importance: Sequence[tuple[str, float]] = ()
 
@@ -119,7 +124,7 @@ def fit_table(
     )
     basis: Basis = "averaged folds" if is_estimated else "folds"
     fit = _with_threshold(fit, settings, basis, calibration)
-    return _with_effects(fit, settings, rows, fits, calibration)
+    return _with_diagnostics(_with_effects(fit, settings, rows, fits, calibration), settings, rows)
 
 
 def _compare(
@@ -144,6 +149,28 @@ def _with_threshold(
     threshold, note = choose_model_threshold(sample, score, targets, basis)
     model = replace(fit.model, threshold=threshold)
     return replace(fit, model=model, summary=summary, threshold_note=note)
+
+
+def _with_diagnostics(fit: TableFit, settings: FitSettings, rows: PreparedTable) -> TableFit:
+    """Add the AUCs of time windows, and warnings that need held-out scores."""
+    held_out, method = fit.held_out, fit.method
+    if held_out is None or settings.model == "scores":
+        return fit
+    area = mean_auc(held_out, method).value
+    warnings = [*fit.warnings, *diagnostics.find_hidden_groups(rows, held_out, method)]
+    groups = [k for k, one in enumerate(warnings) if one.kind == "groups"]
+    if groups:
+        (name, *_) = warnings[groups[0]].columns
+        by_group = diagnostics.auc_by_group(rows, settings, method, name)
+        if by_group is not None:
+            text = f"{warnings[groups[0]].message}; the AUC is {area:.3f} by row and "
+            text += f"{by_group:.3f} by {name!r}"
+            warnings[groups[0]] = warnings[groups[0]]._replace(message=text)
+    windows = diagnostics.window_aucs(held_out, method)
+    warnings += diagnostics.nearly_perfect(rows, area)
+    warnings += diagnostics.warn_of_trend(windows)
+    warnings += diagnostics.warn_of_past(rows)
+    return replace(fit, warnings=warnings, windows=windows)
 
 
 def _with_effects(

@@ -8,6 +8,10 @@ from rocpath.evaluation.influence import place_rows
 from rocpath.tables.columns import ColumnAudit, TableFeatures
 
 _SUSPICIOUS = 0.99  # minimum AUC of a column alone
+_SUSPICIOUS_FLAG = 0.95  # the same, for a column of two values
+# A column that is present, or missing, in at least 20 rows and a fifth of one class, and
+# in 1% of other rows at most, is probably entered after the label is known.
+_MIN_ROWS_OF_STATE, _MIN_SHARE_OF_CLASS, _PURE, _MAX_CHANCE = 20, 0.2, 0.99, 1e-6
 _MIN_ROWS = 10  # per class; fewer may be ranked perfectly by chance
 _ROWS_PER_CATEGORY = 20  # minimum mean, to estimate the share of positives in a category
 
@@ -21,18 +25,46 @@ def suspect_leaks(
     """Mark columns that rank the rows almost perfectly on their own."""
     if min(is_positive.sum(), (~is_positive).sum()) < _MIN_ROWS:
         return audits
-    areas = {name: _number_auc(frame[name].to_numpy(), is_positive) for name in features.number}
-    areas |= {name: _category_auc(frame[name], is_positive) for name in features.category}
+    areas = column_areas(frame, features, is_positive)
     marked = []
     for audit in audits:
-        area = areas.get(audit.column, 0.0)
+        leak = ""
+        if audit.column in areas:
+            leak = _leak(frame[audit.column], areas[audit.column], is_positive)
         # The column is not dropped: only the user knows when its values become available.
-        if area >= _SUSPICIOUS:
-            leak = f"possible leak: its AUC alone is {area:.3f}"
-            note = f"{leak}; drop it if it is known only after the label"
-            audit = audit._replace(why=f"{audit.why}; {leak}", is_suspect=True, note=note)
+        if leak:
+            note = f"possible leak: {leak}; drop it if it is known only after the label"
+            why = f"{audit.why}; possible leak: {leak}"
+            audit = audit._replace(why=why, is_suspect=True, note=note)
         marked.append(audit)
     return marked
+
+
+def column_areas(
+    frame: pl.DataFrame, features: TableFeatures, is_positive: NDArray[np.bool_]
+) -> dict[str, float]:
+    """Return the AUC of each column alone, in its better direction."""
+    areas = {name: _number_auc(frame[name].to_numpy(), is_positive) for name in features.number}
+    return areas | {name: _category_auc(frame[name], is_positive) for name in features.category}
+
+
+def _leak(series: pl.Series, area: float, is_positive: NDArray[np.bool_]) -> str:
+    """Describe why a column may reveal the label; return an empty string otherwise."""
+    is_flag = series.n_unique() <= 2
+    if area >= (_SUSPICIOUS_FLAG if is_flag else _SUSPICIOUS):
+        return f"its AUC alone is {area:.3f}"
+    # Values that are entered only for one class reveal it.
+    for state, rows in (("present", series.is_not_null()), ("missing", series.is_null())):
+        mask = rows.to_numpy()
+        for name, is_class in (("positive", is_positive), ("negative", ~is_positive)):
+            n_rows, n_class = int(mask.sum()), int((mask & is_class).sum())
+            is_large = n_class >= max(_MIN_ROWS_OF_STATE, _MIN_SHARE_OF_CLASS * is_class.sum())
+            if is_large and n_class >= _PURE * n_rows and not mask.all():
+                is_unlikely = n_rows * np.log(max(is_class.mean(), 1e-300)) < np.log(_MAX_CHANCE)
+                if is_unlikely:
+                    share = 100.0 * n_class / n_rows
+                    return f"{share:.3g}% of the rows in which it is {state} are {name}"
+    return ""
 
 
 def _number_auc(number: NDArray[np.float64], is_positive: NDArray[np.bool_]) -> float:

@@ -115,10 +115,7 @@ class TableModel:
     @property
     def codes(self) -> set[str]:
         """Categorical columns in which ``NA`` is a category."""
-        encoder = self.pipeline[0].named_transformers_.get("category")
-        levels = [] if encoder is None else encoder.categories_
-        known = zip(self.features.category, levels, strict=True)
-        return {name for name, values in known if "NA" in values}
+        return {name for name, values in self._categories().items() if "NA" in values}
 
     def far_values(self, table: pl.DataFrame) -> list[str]:
         """Describe numbers far outside the range of the training rows."""
@@ -138,6 +135,29 @@ class TableModel:
                 f"({low[k]:g} to {high[k]:g}), such as {X[far[0], k]:g} in row {far[0] + 1}."
             )
         return notes
+
+    def unseen_categories(self, table: pl.DataFrame) -> list[str]:
+        """Describe categories that do not occur in the training rows."""
+        notes, frame = [], self.frame(table)
+        for name, known in self._categories().items():
+            values = frame[name].drop_nulls()
+            unseen = values.filter(~values.is_in([one for one in known if one is not None]))
+            if unseen.len():
+                notes.append(
+                    f"column {name!r} has categories that are not in the training rows, in "
+                    f"{unseen.len():,} rows, such as {unseen[0]!r}."
+                )
+        return notes
+
+    def unusual_values(self, table: pl.DataFrame) -> list[str]:
+        """Describe numbers out of range, and unseen categories."""
+        return [*self.far_values(table), *self.unseen_categories(table)]
+
+    def _categories(self) -> dict[str, list[Any]]:
+        """Categories of the training rows by column, including those that are merged."""
+        encoder = self.pipeline[0].named_transformers_.get("category")
+        levels = [] if encoder is None else [one.tolist() for one in encoder.categories_]
+        return dict(zip(self.features.category, levels, strict=True))
 
     def scores(self, table: pl.DataFrame) -> NDArray[np.float64]:
         """Predict the log-odds of every row."""

@@ -39,8 +39,8 @@ class NearCopies(NamedTuple):
         return int(self.code.size - np.unique(self.code).size)
 
 
-def find_near_copies(frame: pl.DataFrame, is_positive: NDArray[np.bool_]) -> NearCopies | None:
-    """Assign a code to each row that only near-copies with the same label share.
+def find_near_copies(frame: pl.DataFrame) -> NearCopies | None:
+    """Assign a code to each row that only near-copies share, whatever their labels.
 
     Rows are near-copies if they are equal in all but one or two columns, and if at most
     0.01 such rows are expected by chance, given the values of the other columns. Returns
@@ -49,16 +49,20 @@ def find_near_copies(frame: pl.DataFrame, is_positive: NDArray[np.bool_]) -> Nea
     names = sorted(frame.columns, key=lambda name: -frame[name].n_unique())
     if len(names) < 3:
         return None
+    # Each column has hashes of its own, so that equal values of two columns differ.
+    salts = np.arange(2, frame.width + 2, dtype=np.uint64) * INCREMENT
     cells = {
-        name: mixed_bits(cell_bits(frame[name]) + INCREMENT * np.uint64(k + 2))
-        for k, name in enumerate(frame.columns)
+        series.name: mixed_bits(cell_bits(series) + salt)
+        for series, salt in zip(frame, salts, strict=True)
     }
-    total = mixed_bits(is_positive.astype(np.uint64) + np.uint64(1))
+    total = np.zeros(frame.height, dtype=np.uint64)
     for cell in cells.values():
         total = total + cell
     best = None
     for omitted in _omissions(names):
-        code = total - sum(cells[name] for name in omitted)
+        code = total.copy()
+        for name in omitted:
+            code -= cells[name]
         if not _has_repeats(code):
             continue
         found = _near_copies(frame, code, omitted)

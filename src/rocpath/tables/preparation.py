@@ -10,46 +10,15 @@ from numpy.typing import NDArray
 from rocpath.files.columns import check_rows, complete, text_of
 from rocpath.files.frames import as_series, as_table
 from rocpath.sample import Sample, group_codes, row_weights
-from rocpath.tables import dependence
+from rocpath.tables import dependence, hidden_groups
 from rocpath.tables.columns import ColumnAudit, TableFeatures, column, feature_columns, numbers_of
 from rocpath.tables.labels import LabelColumn, two_classes
 from rocpath.tables.leaks import suspect_leaks
 from rocpath.tables.model import TableModel
+from rocpath.tables.near_copies import find_near_copies
+from rocpath.tables.table_warnings import TableWarning
 
 MIN_ROWS_OF_A_CLASS = 10  # with fewer, a warning is issued
-_MESSAGES = {
-    "leak": "column {!r}: {note}",
-    "copies": "{count:,} of {n_rows:,} rows are copies of others: identical rows are kept in one "
-    "fold and count as one in standard errors",
-    "groups": "column {!r} looks like a repeated identifier ({count:,} values in "
-    "{n_rows:,} rows): rows with the same value may not be independent, and the AUC for new "
-    "values may be lower; evaluate by group",
-    "time": "the share of positives changes with column {!r}: if the model is used on later "
-    "rows, evaluate it forward in time",
-    "few rows": "one class has only {count} rows, too few to estimate an AUC",
-    "labels": "column {!r} has more than two labels: {counts} count as negative; drop these rows "
-    "if they are not",
-    "unlabeled": "{count:,} of {n_rows:,} rows have no label and are skipped",
-    "training rows": "{count:,} of {n_rows:,} test rows are copies of training rows: the AUC on "
-    "new rows may be lower",
-}
-
-
-class TableWarning(NamedTuple):
-    """Reason to doubt the results, and the columns concerned.
-
-    ``kind`` is ``"leak"``, ``"copies"``, ``"groups"``, ``"time"``, ``"few rows"``,
-    ``"labels"``, ``"unlabeled"`` or ``"training rows"``.
-    """
-
-    kind: str
-    message: str
-    columns: tuple[str, ...] = ()
-
-    @classmethod
-    def of(cls, kind: str, *columns: str, **values: Any) -> Self:
-        """Return a warning of a kind, with values inserted into its message."""
-        return cls(kind, _MESSAGES[kind].format(*columns, **values), columns)
 
 
 class PreparedTable(NamedTuple):
@@ -62,11 +31,14 @@ class PreparedTable(NamedTuple):
     columns: list[ColumnAudit]
     warnings: list[TableWarning]
     time: pl.Series | None = None  # times of the rows, as given
+    codes: Mapping[str, NDArray[np.intp]] = {}  # of columns that may be groups
 
     def take(self, rows: NDArray[np.intp]) -> Self:
         """Select rows."""
         time = None if self.time is None else self.time[rows]
-        return self._replace(frame=self.frame[rows], sample=self.sample.take(rows), time=time)
+        codes = {name: code[rows] for name, code in self.codes.items()}
+        sample = self.sample.take(rows)
+        return self._replace(frame=self.frame[rows], sample=sample, time=time, codes=codes)
 
 
 # Columns of labels, groups, times and weights, by the name of the argument.
@@ -121,18 +93,50 @@ def prepare_table(
     features, audits = feature_columns(table, excluded, types or {})
     frame = features.of(table)
     audits = suspect_leaks(frame, features, audits, is_positive)
-    sample = sample_of_roles(roles, is_positive, dependence.find_copies(frame, is_positive))
     warnings += [
-        TableWarning.of("leak", one.column, note=one.note) for one in audits if one.is_suspect
+        TableWarning.from_kind("leak", one.column, note=one.note)
+        for one in audits
+        if one.is_suspect
     ]
-    time = roles.get("time")
-    prepared = PreparedTable(frame, sample, label, features, audits, warnings, time)
-    warnings += _warn_of_dependence(prepared, table.drop(excluded))
+    copy, more = _copies(frame, is_positive, has_groups="groups" in roles)
+    warnings += more
+    sample = sample_of_roles(roles, is_positive, copy)
+    others = table.drop(excluded)
+    codes = {} if "groups" in roles else hidden_groups.repeated_codes(others)
+    warnings += _warn_of_groups(others, frame, codes) if codes else []
+    prepared = PreparedTable(
+        frame, sample, label, features, audits, warnings, roles.get("time"), codes
+    )
+    warnings += _warn_of_drift(prepared)
     warnings += warn_of_few(label)
     if label.others:
         counts = ", ".join(f"{count:,} rows of {name!r}" for name, count in label.others.items())
-        warnings.append(TableWarning.of("labels", label.column, counts=counts))
+        warnings.append(TableWarning.from_kind("labels", label.column, counts=counts))
     return prepared
+
+
+def _copies(
+    frame: pl.DataFrame, is_positive: NDArray[np.bool_], *, has_groups: bool
+) -> tuple[NDArray[np.intp] | None, list[TableWarning]]:
+    """Return the code that copies and near-copies share, and warnings about them."""
+    warnings, n_rows = [], frame.height
+    copy = dependence.find_copies(frame, is_positive)
+    if copy is not None:
+        count = n_rows - copy.max() - 1
+        warnings.append(TableWarning.from_kind("copies", count=count, n_rows=n_rows))
+    # Rows of a group are kept in one fold anyway. Of identical rows, one is compared.
+    number = np.arange(n_rows) if copy is None else copy
+    first = np.unique(number, return_index=True)[1]
+    near = None if has_groups else find_near_copies(frame[first])
+    if near is not None:
+        names = " and ".join(map(repr, near.columns))
+        warnings.append(
+            TableWarning.from_kind(
+                "near copies", *near.columns, count=near.n_copies, n_rows=n_rows, names=names
+            )
+        )
+        copy = near.code[number]
+    return copy, warnings
 
 
 def labeled_rows(
@@ -155,45 +159,62 @@ def warn_of_counts(n_rows: int, *, n_unlabeled: int = 0, n_known: int = 0) -> li
     """Warn of rows without a label, and of test rows that are training rows."""
     counts = {"unlabeled": n_unlabeled, "training rows": n_known}
     return [
-        TableWarning.of(kind, count=count, n_rows=n_rows) for kind, count in counts.items() if count
+        TableWarning.from_kind(kind, count=count, n_rows=n_rows)
+        for kind, count in counts.items()
+        if count
     ]
 
 
 def warn_of_few(label: LabelColumn) -> list[TableWarning]:
     """Warn if a class is rare."""
     n_rarer = min(label.n_positive, label.n_negative)
-    return [TableWarning.of("few rows", count=n_rarer)] if n_rarer < MIN_ROWS_OF_A_CLASS else []
+    return (
+        [TableWarning.from_kind("few rows", count=n_rarer)] if n_rarer < MIN_ROWS_OF_A_CLASS else []
+    )
 
 
 def warn_of_test_rows(
     model: TableModel, table: pl.DataFrame, label: LabelColumn, sample: Sample
 ) -> list[TableWarning]:
-    """Warn if test rows are training rows, too few, or possibly grouped."""
+    """Warn if test rows are training rows, too few, possibly grouped, or unusual."""
     frame = model.frame(table)
     n_known = dependence.count_known_rows(frame, sample.is_positive, model.row_hashes)
-    is_grouped = sample.group is not None
-    groups = [] if is_grouped else _warn_of_groups(table.drop(label.column, strict=False))
-    return [*warn_of_counts(table.height, n_known=n_known), *groups, *warn_of_few(label)]
-
-
-def _warn_of_groups(table: pl.DataFrame) -> list[TableWarning]:
-    return [
-        TableWarning.of("groups", name, count=table[name].n_unique(), n_rows=table.height)
-        for name in dependence.suspected_groups(table)
-    ]
-
-
-def _warn_of_dependence(prepared: PreparedTable, table: pl.DataFrame) -> Iterator[TableWarning]:
-    """Warn about copies, and about suspected groups and drift in time."""
-    sample, n_rows = prepared.sample, table.height
-    if sample.copy is not None:
-        yield TableWarning.of("copies", count=n_rows - sample.copy.max() - 1, n_rows=n_rows)
+    groups = []
     if sample.group is None:
-        yield from _warn_of_groups(table)
-    if sample.time is None:
+        others = table.drop(label.column, strict=False)
+        groups = _warn_of_groups(others, frame, hidden_groups.repeated_codes(others))
+    unseen = [
+        TableWarning.from_kind("unseen", note=note.rstrip("."))
+        for note in model.unusual_values(table)
+    ]
+    return [*warn_of_counts(table.height, n_known=n_known), *groups, *warn_of_few(label), *unseen]
+
+
+def _warn_of_groups(
+    table: pl.DataFrame, frame: pl.DataFrame, codes: Mapping[str, NDArray[np.intp]]
+) -> list[TableWarning]:
+    """Warn of columns whose values look like groups, by their values or their names."""
+    entities = hidden_groups.entity_columns(table, frame, codes)
+    names = [*entities, *dependence.suspected_groups(table)]
+    warnings = []
+    for name in hidden_groups.without_aliases(dict.fromkeys(names), codes):
+        reason = "; other columns are constant within its values" if name in entities else ""
+        warnings.append(group_warning(table, name, reason))
+    return warnings
+
+
+def group_warning(table: pl.DataFrame, name: str, reason: str) -> TableWarning:
+    """Return a warning that the values of a column may be groups."""
+    count = table[name].n_unique()
+    return TableWarning.from_kind("groups", name, count=count, n_rows=table.height, reason=reason)
+
+
+def _warn_of_drift(prepared: PreparedTable) -> Iterator[TableWarning]:
+    """Warn of dates with which the share of positives changes."""
+    if prepared.sample.time is None:
         dates = [one.column for one in prepared.columns if one.kind == "date"]
-        for name in dependence.drifting_dates(prepared.frame, dates, sample):
-            yield TableWarning.of("time", name)
+        for name in dependence.drifting_dates(prepared.frame, dates, prepared.sample):
+            yield TableWarning.from_kind("time", name)
 
 
 def _role(table: pl.DataFrame, values: Any, name: str) -> pl.Series:

@@ -18,12 +18,17 @@ from rocpath.search.roc import auc
 from rocpath.tables.comparison import CrossValidatedScores, mean_auc
 from rocpath.tables.evaluation import TableEvaluation, point_dict
 from rocpath.tables.fit import TableFit
-from rocpath.tables.preparation import TableWarning
+from rocpath.tables.table_warnings import TableWarning
 
 _DOUBTS = {
     "leak": "Column {!r} may be known only after the label: without it, the AUC may be lower.",
-    "groups": "Rows with the same {!r} may be dependent: the AUC for new values may be lower.",
+    "groups": "Rows with the same {!r} may be dependent: the AUC for new values may be lower"
+    "{by_group}.",
+    "perfect": "{message}.",
     "copies": "Copies of a row count as one row.",
+    "near copies": "Near-copies of a row count as one row.",
+    "drift": "{message}.",
+    "trend": "{message}.",
     "few rows": "One class has too few rows to estimate an AUC.",
     "training rows": "{message}.",
 }
@@ -61,11 +66,16 @@ def _area(metric: str, one: AUCInterval | ModelScore, where: str, size: str) -> 
 
 def _with_doubts(text: str, warnings: Sequence[TableWarning]) -> str:
     """Append one sentence for each kind of warning."""
-    doubts = {
-        one.kind: _DOUBTS[one.kind].format(*one.columns, message=one.message)
-        for one in warnings[::-1]
-        if one.kind in _DOUBTS
-    }
+    doubts = {}
+    for one in warnings[::-1]:
+        if one.kind in _DOUBTS:
+            # A fit by group, if it was cheap, is described at the end of the message.
+            _, found, areas = one.message.partition("; the AUC is ")
+            by_group = f" ({areas})" if found else ""
+            message = one.message[0].upper() + one.message[1:]
+            doubts[one.kind] = _DOUBTS[one.kind].format(
+                *one.columns, message=message, by_group=by_group
+            )
     return " ".join((text, *doubts.values()))
 
 
@@ -93,6 +103,7 @@ def metrics_dict(fit: TableFit, title: str, test: TableEvaluation | None = None)
         "headline": headline(fit, test),
         **known,
         "warnings": [one.message for one in fit.warnings],
+        "time_windows": [one._asdict() for one in fit.windows],
         "threshold": fit.model.threshold,
         "threshold_note": fit.threshold_note,
         "test": None if test is None else test.to_dict(),
