@@ -18,7 +18,7 @@ import numpy as np
 import rocpath as rp
 from penalty_sets import SETS, load
 from rocpath import changepoint as cp
-from rocpath.search.descent import fewest_errors_constant
+from rocpath.search.intercepts import fewest_errors_constant
 
 RESULTS = Path(__file__).parent / "results"
 FIELDS = ("set", "fold", "rule", "label_errors", "test_auc", "cpu_seconds")

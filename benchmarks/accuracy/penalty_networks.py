@@ -20,7 +20,7 @@ from torch import nn
 import rocpath as rp
 from penalty_sets import load
 from rocpath import changepoint as cp
-from rocpath.search.descent import fewest_errors_constant
+from rocpath.search.intercepts import fewest_errors_constant
 from rocpath.torch import aum_loss
 
 RESULTS = Path(__file__).parent / "results"

@@ -10,7 +10,7 @@ import pytest
 
 import rocpath as rp
 from rocpath import changepoint as cp
-from rocpath.search.descent import fewest_errors_constant
+from rocpath.search.intercepts import fewest_errors_constant
 
 READER = Path(__file__).parents[2] / "benchmarks" / "accuracy" / "penalty_sets.py"
 

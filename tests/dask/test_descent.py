@@ -6,6 +6,7 @@ from scipy import sparse
 
 import rocpath as rp
 
+dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
 pytest.importorskip("distributed")
@@ -45,7 +46,9 @@ def test_steps_equal_those_in_memory(kind, n_partitions):
     bp = rp.ErrorBreakpoints.from_labels(y)
     start = [1.0, 0.0, 0.5, 0.0]
     expected = rp.minimize_aum(X, bp, coef=start, step="best_aum", max_steps=5)
-    check_steps(minimize_aum(*partitioned(X, y, n_partitions), coef=start, max_steps=5), expected)
+    check_steps(
+        minimize_aum(*partitioned(X, y, n_partitions), coef=start, margin=0, max_steps=5), expected
+    )
 
 
 @pytest.mark.parametrize("kind", ["floats", "tenths"])
@@ -65,7 +68,8 @@ def test_line_searches_based_on_a_sample_find_the_same_steps(monkeypatch, client
     start = [1.0, 0.0, 0.5, 0.0]
     expected = rp.minimize_aum(X, bp, coef=start, step="best_aum", max_steps=2)
     lazy = partitioned(X, y, 3)
-    check_steps(minimize_aum(*lazy, coef=start, max_steps=2, client=client), expected)
+    given = {"coef": start, "margin": 0, "max_steps": 2}
+    check_steps(minimize_aum(*lazy, **given, client=client), expected)
 
 
 def test_steps_of_csr_blocks_and_data_frames_equal_those_in_memory():
@@ -76,10 +80,11 @@ def test_steps_of_csr_blocks_and_data_frames_equal_those_in_memory():
     lazy, labels = partitioned(X, y, 4)
     expected = rp.minimize_aum(sparse.csr_array(X), bp, step="best_aum", **settings)
     blocks = lazy.map_blocks(sparse.csr_array)
-    check_steps(minimize_aum(blocks, labels, **settings), expected)
+    check_steps(minimize_aum(blocks, labels, margin=0, **settings), expected)
     frame = dd.from_dict({**dict(zip("abcd", X.T, strict=True)), "y": y}, npartitions=3)
     expected = rp.minimize_aum(X, bp, step="best_aum", **settings)
-    check_steps(minimize_aum(frame[list("abcd")], frame["y"], **settings), expected)
+    columns = frame[list("abcd")], frame["y"]
+    check_steps(minimize_aum(*columns, margin=0, **settings), expected)
 
 
 def test_partitions_may_be_empty_or_of_a_single_class():
@@ -90,7 +95,41 @@ def test_partitions_may_be_empty_or_of_a_single_class():
     expected = rp.minimize_aum(X, bp, step="best_aum", **settings)
     sizes = (0, 50, 1, 0, 149)
     lazy = da.from_array(X, chunks=(sizes, 4)), da.from_array(y, chunks=(sizes,))
-    check_steps(minimize_aum(*lazy, **settings), expected)
+    check_steps(minimize_aum(*lazy, margin=0, **settings), expected)
+
+
+@pytest.mark.parametrize("has_weights", [False, True])
+@pytest.mark.parametrize("margin", [0.0, 1.0])
+def test_steps_of_small_tied_problems_equal_those_in_memory(margin, has_weights):
+    """Rows with weight 0 are dropped there, and must not split intervals of steps here."""
+    with dask.config.set(scheduler="synchronous"):
+        for seed in range(12):
+            rng = np.random.default_rng(seed)
+            n_rows, n_columns = int(rng.integers(4, 9)), int(rng.integers(1, 3))
+            X = rng.integers(-2, 3, size=(n_rows, n_columns)).astype(float)
+            y = rng.integers(0, 2, n_rows)
+            weight = rng.integers(0, 3, n_rows).astype(float) if has_weights else np.ones(n_rows)
+            if len(set(y[weight > 0])) < 2:
+                continue
+            bp = rp.ErrorBreakpoints.from_labels(y, sample_weight=weight, margin=margin)
+            settings = {"coef": np.ones(n_columns), "max_steps": 6}
+            expected = rp.minimize_aum(X, bp, step="best_aum", **settings)
+            size = int(rng.integers(1, n_rows + 1))
+            X, y, weight = (
+                da.from_array(one, chunks=(size, *one.shape[1:])) for one in (X, y, weight)
+            )
+            got = minimize_aum(X, y, sample_weight=weight, margin=margin, **settings)
+            check_steps(got, expected)
+
+
+def test_the_default_does_not_shrink_the_weights_to_nothing():
+    X, y = rows("floats")
+    got = minimize_aum(*partitioned(X, y, 3))
+    bp = rp.ErrorBreakpoints.from_labels(y, margin=1)
+    check_steps(got, rp.minimize_aum(X, bp, step="best_aum"))
+    assert got.norm[-1] > 0.1
+    with pytest.warns(UserWarning, match="coef is zero, which is a trivial minimum"):
+        minimize_aum(*partitioned(X, y, 3), coef=np.zeros(4), margin=0, max_steps=1)
 
 
 def test_sums_over_rows_do_not_depend_on_their_order():

@@ -2,9 +2,12 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import rocpath as rp
 from rocpath.search.descent import ArraySamples, State, descend
+from rocpath.search.intercepts import fewest_errors_constant
 from rocpath.search.step_choice import GRID, STEP_CHOICES, ChosenStep, Quadratic
 from tests.descent_problems import changepoint_problem, tied_problem
 
@@ -269,3 +272,84 @@ def test_best_auc_never_decreases_auc(kind):
         assert descent.auc[descent.chosen] == rp.auc(bp, X @ descent.coef)
         assert descent.auc[descent.chosen] == descent.auc.max()
         assert (np.diff(descent.auc) >= 0).all(), seed
+
+
+def test_a_descent_with_an_l2_term_does_not_explode():
+    # All rows are equal, so AUM is 0 and only the L2 term moves the weight. Each step
+    # leaves a rounding error of it, whose square underflows after ten steps.
+    X = np.full((3, 1), -2 / 3)
+    bp = rp.ErrorBreakpoints.from_labels([0, 1, 1])
+    descent = rp.minimize_aum(X, bp, coef=[1.0], step="best_aum", l2=0.01, tol=0)
+    assert abs(descent.coef[0]) <= 1e-15
+    assert (np.diff(descent.norm) <= 0).all()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_worse_last_step_is_not_the_result(seed):
+    X, bp = tied_problem(seed, n=12)
+    descent = rp.minimize_aum(X / 3, bp, step="constant", step_size=0.5, max_steps=20, tol=0)
+    assert descent.chosen in (descent.n_steps, descent.n_steps - 1)
+    if descent.stopped_by == "tolerance":
+        assert descent.aum[descent.chosen] <= descent.aum[-1] * (1 + 1e-9) + 1e-15
+
+
+def user_errors(labels, scores):
+    """Return FP + FN as rates, if scores above zero are predicted positive."""
+    positive = np.asarray(labels) == 1
+    return np.mean(scores[~positive] > 0) + np.mean(scores[positive] <= 0)
+
+
+def test_the_intercept_has_few_errors_after_rounding():
+    # The predictions differ by an ulp of 1, and by less after any constant is added.
+    labels, scores = [0, 1, 0, 1], np.array([1.0, 1.0 - 2.0**-53, 1.0 + 2.0**-52, 3.0])
+    bp = rp.ErrorBreakpoints.from_labels(labels)
+    constant = fewest_errors_constant(bp, scores)
+    rounded = min(user_errors(labels, scores + c) for c in np.linspace(-4, 1, 1001))
+    assert user_errors(labels, scores + constant) == rounded == 0.5
+
+
+@given(
+    st.lists(st.integers(-3, 3), min_size=4, max_size=9), st.integers(0, 2**9), st.integers(0, 60)
+)
+def test_no_constant_has_fewer_errors_than_the_intercept(tenths, code, shift):
+    scores = np.array(tenths) / 3 + np.ldexp(1.0, shift)
+    labels = [0, 1] + [code >> k & 1 for k in range(len(tenths) - 2)]
+    bp = rp.ErrorBreakpoints.from_labels(labels)
+    constant = fewest_errors_constant(bp, scores)
+    ends = np.unique(-scores)
+    middles = [
+        *(0.5 * (ends[1:] + ends[:-1])),
+        ends[0] - abs(ends[0]) - 1,
+        ends[-1] + abs(ends[-1]) + 1,
+    ]
+    # Constants closer to a threshold than the rounding error are not candidates.
+    smallest_gap = 2.0**-48 * np.abs(ends).max()
+    candidates = [one for one in middles if np.abs(ends - one).min() > smallest_gap]
+    least = min(user_errors(labels, scores + one) for one in candidates)
+    assert user_errors(labels, scores + constant) <= least + 1e-12
+
+
+def test_auc_of_labels_with_a_margin_is_that_of_the_predictions():
+    X, bp = tied_problem(3)
+    is_positive = np.arange(60) % 4 == 0
+    weight = np.arange(60) % 3
+    for sample_weight in (None, weight):
+        bp = rp.ErrorBreakpoints.from_labels(is_positive, margin=1, sample_weight=sample_weight)
+        plain = rp.ErrorBreakpoints.from_labels(is_positive, sample_weight=sample_weight)
+        for step in ("best_aum", "best_auc"):
+            descent = rp.minimize_aum(X, bp, step=step, max_steps=5)
+            assert descent.auc[descent.chosen] == rp.auc(plain, X @ descent.coef)
+            assert step != "best_auc" or (np.diff(descent.auc) >= 0).all()
+    # Other error functions keep their breakpoints.
+    X, bp = changepoint_problem(0)
+    descent = rp.minimize_aum(X, bp, max_steps=2)
+    assert descent.auc[-1] == rp.auc(bp, X @ descent.coef)
+
+
+def test_too_many_crossings_name_another_step_choice(monkeypatch):
+    from rocpath.search import line_search
+
+    monkeypatch.setattr(line_search, "available_memory", lambda: 1000)
+    X, bp = tied_problem(0, n=400)
+    with pytest.raises(MemoryError, match="use step='best_aum'"):
+        rp.minimize_aum(X + np.random.default_rng(0).normal(size=X.shape), bp, step="quadratic")

@@ -20,12 +20,13 @@ from numpy.typing import ArrayLike, NDArray
 import rocpath._core as _core
 from rocpath.dask.partitions import Partition, PartitionedRows
 from rocpath.dask.passes import Passes
-from rocpath.dask.scores import Buckets, PartitionedScores, ScoredPartition
+from rocpath.dask.scored_rows import ScoredPartition
+from rocpath.dask.scores import Buckets, PartitionedScores
 from rocpath.dask.vectors import PartitionedVector
 from rocpath.dask.weights import Jumps, Vector, WeightUnits, common_units, label_jumps
 from rocpath.matrices import add_pairs, pair_sums, row_products
 from rocpath.search.descent import Descent, State, descend
-from rocpath.search.linear_model import LinearPredictor, checked_initial
+from rocpath.search.linear_model import LinearPredictor, checked_initial, warn_if_trivial
 from rocpath.search.step_choice import ChosenStep, Quadratic
 from rocpath.validation import finite_number, nonnegative_number, one_of, whole_number
 
@@ -48,7 +49,7 @@ def minimize_aum(
     max_steps: int = 1000,
     tol: float = 1e-5,
     unit_norm: bool = False,
-    margin: float = 0.0,
+    margin: float = 1.0,
     progress: Callable[[int, float, float], None] | None = None,
     client: Client | None = None,
 ) -> Descent:
@@ -56,8 +57,10 @@ def minimize_aum(
 
     The steps equal those of :func:`rocpath.minimize_aum` with ``step="best_aum"`` and
     the breakpoints ``ErrorBreakpoints.from_labels(y, sample_weight=sample_weight,
-    margin=margin)``, for any partitioning of the rows. Each step reads X twice; the
-    check of X, the initial predictions and the final evaluation read it once each.
+    margin=margin)``, for any partitioning of the rows. Only the sums over rows that form
+    the gradient may be rounded differently, after 100 bits; they are exact if X contains
+    integers or multiples of a power of two. Each step reads X twice; the check of X, the
+    initial predictions and the final evaluation read it once each.
 
     Parameters
     ----------
@@ -77,6 +80,7 @@ def minimize_aum(
         Same as for :func:`rocpath.minimize_aum`.
     margin : float
         Position of the breakpoints: +margin for positives and -margin for negatives.
+        With 0, AUM has a trivial minimum, where all predictions are equal.
     progress : callable, optional
         Function called after each step with its number, AUM and AUC.
     client : Client, optional
@@ -86,6 +90,11 @@ def minimize_aum(
     Returns
     -------
     Descent
+
+    Warns
+    -----
+    UserWarning
+        If ``coef`` is a trivial minimum: all predictions are equal and AUM is 0.
 
     Examples
     --------
@@ -104,9 +113,10 @@ def minimize_aum(
         columns = {"y": y, "sample_weight": sample_weight}
         rows = PartitionedRows.read(passes, "X", X, is_binary=True, **columns)
         samples = _PartitionedSamples.from_rows(rows, margin)
-        if coef is None:
-            coef = samples.difference_of_means()
-        initial = checked_initial(coef, rows.n_columns, unit_norm=unit_norm)
+        start = samples.difference_of_means() if coef is None else coef
+        initial = checked_initial(start, rows.n_columns, unit_norm=unit_norm)
+        if coef is not None:
+            warn_if_trivial(initial, has_margin=margin != 0)
         model = LinearPredictor((_PartitionedFeatures(samples),), unit_norm=bool(unit_norm))
         return descend(samples, model, initial, max_steps=max_steps, tol=tol, progress=progress)
 
@@ -170,14 +180,12 @@ class _Predictions:
                 return level["threshold"], level["counts"]
             confidence *= 4.0
 
-    @cached_property
-    def buckets(self) -> Buckets:
-        """Predictions as scores, sorted into buckets."""
+    def buckets(self, errors: "_LabelErrors") -> Buckets:
+        """Return minus the thresholds of given error functions, sorted into buckets."""
         samples, passes = self.samples, self.entries.passes
-        tasks = passes.each(_score, samples.jumps, self.entries.tasks, errors=samples.errors)
+        tasks = passes.each(_score, samples.jumps, self.entries.tasks, errors=errors)
         counts = samples.n_rows, int(samples.rows.class_counts[1])
-        units = samples.errors.units
-        return Buckets.from_scores(PartitionedScores(passes, tasks, *counts, units))
+        return Buckets.from_scores(PartitionedScores(passes, tasks, *counts, errors.units))
 
 
 class _PartitionedSamples(NamedTuple):
@@ -216,7 +224,9 @@ class _PartitionedSamples(NamedTuple):
         """Compute AUM and AUC."""
         predictions: _Predictions = state.predictions[0]
         sums = self.run("AUM", _partial_aum, predictions.entries, level=predictions.level)
-        return [(fsum(sums), predictions.buckets.auc())]
+        # AUC is that of the predictions, without a margin.
+        ranking = self.errors._replace(margin=0.0)
+        return [(fsum(sums), predictions.buckets(ranking).auc())]
 
     def gradient(self, state: State) -> PartitionedVector:
         """Compute the gradient of AUM with respect to the predictions."""
@@ -248,7 +258,9 @@ class _PartitionedSamples(NamedTuple):
 
     def intercept(self, state: State) -> float:
         """Return the intercept with the fewest errors."""
-        return float(state.predictions[0].buckets.fewest_errors_constant(self.errors.units.in_core))
+        predictions: _Predictions = state.predictions[0]
+        buckets = predictions.buckets(self.errors)
+        return buckets.fewest_errors_constant(self.errors.units.in_core, abs(self.errors.margin))
 
     def run(self, name: str, function: Any, *vectors: PartitionedVector, **shared: Any) -> Any:
         """Apply a function to the labels and vector entries of every partition."""

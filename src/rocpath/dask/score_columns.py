@@ -8,7 +8,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from rocpath.dask.scores import Buckets, GroupedRows, PartitionedScores, ScoreBins, ScoredPartition
+from rocpath.dask.scored_rows import ScoredPartition
+from rocpath.dask.scores import Buckets, GroupedRows, PartitionedScores, ScoreBins
 from rocpath.evaluation.groups import GroupSums, pairs_within_groups
 from rocpath.evaluation.influence import ScoreBlocks, block_components, place_rows
 from rocpath.evaluation.metrics.auc import AreaColumn, excess_of_weights

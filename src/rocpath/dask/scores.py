@@ -22,45 +22,15 @@ from pandas.util import hash_array  # type: ignore[import-untyped]
 import rocpath._core as _core
 from rocpath.dask.partitions import Partition, PartitionedRows
 from rocpath.dask.passes import Passes
+from rocpath.dask.scored_rows import ScoredPartition
 from rocpath.dask.weights import Jumps, Vector, WeightUnits, common_units, label_jumps
 from rocpath.evaluation.influence import components_of_positives
 from rocpath.matrices import row_products
-from rocpath.search.descent import widest_best_interval
+from rocpath.search.intercepts import exceeds_rounding, widest_best_interval
 
 _MIN_SAMPLES, _SAMPLES_PER_BIN = 2**18, 16  # numbers of scores over all partitions
 _ROWS_PER_BUCKET = 2**22  # 36 MB if all scores differ
 _MAX_GROUPS = 2**23  # their sums, 0.5 GB, are sent to the client
-
-
-class ScoredPartition(NamedTuple):
-    """Scores and jumps of the rows of a partition, optionally of two models, and groups."""
-
-    score: Vector
-    jump: Jumps | Vector  # signed weight in units; shares of groups are not whole numbers
-    other_score: Vector | None = None
-    group: NDArray[Any] | None = None
-
-    @property
-    def is_positive(self) -> NDArray[np.bool_]:
-        """Class of each row."""
-        return np.asarray(self.jump > 0)
-
-    @property
-    def weight(self) -> Vector:
-        """Weight of each row, in units of its class."""
-        return np.abs(self.jump).astype(np.float64)
-
-    def take(self, index: NDArray[Any]) -> Self:
-        """Select rows."""
-        columns = [column if column is None else column[index] for column in self]
-        return type(self)(*columns)  # type: ignore[arg-type]
-
-    @classmethod
-    def join(cls, pieces: Sequence[Self]) -> Self:
-        """Concatenate rows."""
-        columns = zip(*pieces, strict=True)
-        joined = [None if one[0] is None else np.concatenate(one) for one in columns]
-        return cls(*joined)  # type: ignore[arg-type]
 
 
 class ScoreBins(NamedTuple):
@@ -258,10 +228,13 @@ class Buckets(NamedTuple):
         # As in the core, both integers are rounded once, and then their quotient.
         return float(sum(doubled)) / float(2 * sum(self.n_negative) * sum(self.n_positive))
 
-    def fewest_errors_constant(self, units: tuple[float, float, float]) -> float:
+    def fewest_errors_constant(
+        self, units: tuple[float, float, float], largest_value: float
+    ) -> float:
         """Find the constant that minimizes FP + FN when added to all predictions.
 
-        The scores are minus the thresholds at which the errors of the rows change.
+        The scores are minus the thresholds at which the errors of the rows change, which
+        are positions of breakpoints, up to the largest value, minus predictions.
         """
         # An interval without scores may extend into the next nonempty bucket.
         first = self.run("thresholds", _first_score)
@@ -269,7 +242,8 @@ class Buckets(NamedTuple):
         n_negative, n_positive = sum(self.n_negative), sum(self.n_positive)
         totals = n_negative * fp_unit / divisor, n_positive * tp_unit / divisor
         # Decreasing scores correspond to increasing constants.
-        best = self.run("fewest errors", _best_intervals, first=first, totals=totals)[::-1]
+        given = {"first": first, "totals": totals, "largest_value": largest_value}
+        best = self.run("fewest errors", _best_intervals, **given)[::-1]
         # Below the smallest score, all rows are predicted positive.
         last = [np.array([x]) for x in (totals[0], -min(first), np.inf)]
         return widest_best_interval(*map(np.concatenate, zip(*best, last, strict=True)))
@@ -373,7 +347,11 @@ def _first_score(bucket: Bucket, _: Below) -> float:
 
 
 def _best_intervals(
-    bucket: Bucket, below: Below, first: list[float], totals: tuple[float, float]
+    bucket: Bucket,
+    below: Below,
+    first: list[float],
+    totals: tuple[float, float],
+    largest_value: float,
 ) -> list[Vector]:
     """Return the errors and ends of the best intervals above the scores of a bucket.
 
@@ -389,6 +367,7 @@ def _best_intervals(
     tpr = (below.n_positive - below.positive - up_to[1]) / below.n_positive
     errors = fpr * totals[0] + (1.0 - tpr) * totals[1]
     low, high = -np.append(score[1:], above), -score
+    is_safe = exceeds_rounding(low, high, largest_value)
     # Equal errors may differ by rounding, so nearly best intervals are kept too.
-    is_best = errors <= errors.min() * (1 + 1e-11)
-    return [one[is_best][::-1] for one in (errors, low, high)]
+    is_best = is_safe & (errors <= errors[is_safe].min(initial=np.inf) * (1 + 1e-11))
+    return [column[is_best][::-1] for column in (errors, low, high)]

@@ -7,7 +7,8 @@ from distributed import Client
 from numpy.typing import NDArray
 
 from rocpath.dask.passes import Passes
-from rocpath.dask.scores import GroupedRows, PartitionedScores, ScoreBins, ScoredPartition
+from rocpath.dask.scored_rows import ScoredPartition
+from rocpath.dask.scores import GroupedRows, PartitionedScores, ScoreBins
 from rocpath.dask.weights import ClassUnit, WeightUnits
 from rocpath.evaluation.operating_points import OperatingPoint, RankedRows, Unit
 from rocpath.evaluation.thresholds import check_targets, choose_operating_point

@@ -8,6 +8,7 @@ predictions is up to the `Model`. With a linear model it is the method of the pa
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import count
 from typing import Any, Literal, NamedTuple, Protocol, Self
 
@@ -15,13 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocpath.search.breakpoints import ErrorBreakpoints
-from rocpath.search.roc import auc, aum, aum_gradient, curve_errors, inside_interval, roc_curve
+from rocpath.search.intercepts import fewest_errors_constant, without_margin
+from rocpath.search.roc import auc, aum, aum_gradient
 from rocpath.search.step_choice import ChosenStep, Movement, Quadratic
 from rocpath.validation import Floats, read_only
 
 # Number of steps after which predictions are recomputed: by then rounding errors have
 # accumulated to a few hundred ulps, and recomputing takes a thirtieth of the time.
 _RECOMPUTE_EVERY = 32
+_SMALLEST_INCREASE = 1e-9  # relative increase of the objective that is not a rounding error
 StoppedBy = Literal["tolerance", "max_steps", "validation", "gradient"]
 Criterion = Literal["objective", "auc", "validation_auc"]
 
@@ -108,12 +111,14 @@ class Descent:
     coef : array, shape (n_features,)
         Weights of the chosen row.
     intercept : float
-        The constant with the fewest errors at these weights, FP + FN in the units of
-        the breakpoints. AUM and AUC do not depend on it.
+        A constant with the fewest errors of ``X @ coef + intercept``, FP + FN in the
+        units of the breakpoints, from an interval that is wider than the rounding error
+        of this sum. AUM and AUC do not depend on it.
     chosen : int
         Row of ``coef``: with validation data the first row with the largest validation
         AUC; otherwise the first row with the largest AUC if steps are chosen by AUC,
-        and the last row if they are chosen by AUM.
+        and the last row if they are chosen by AUM, unless the last step made AUM plus the
+        L2 term larger.
     n_steps : int
         Number of steps taken.
     stopped_by : {"tolerance", "max_steps", "validation", "gradient"}
@@ -121,7 +126,8 @@ class Descent:
         steps, no new largest validation AUC within ``patience`` steps, or a gradient
         that is zero or, with ``unit_norm``, changes only the norm of the weights.
     aum, auc, validation_aum, validation_auc : arrays, shape (n_steps + 1,)
-        Areas of each row. Those of the chosen row are computed from ``X @ coef``.
+        Areas of each row. Those of the chosen row are computed from ``X @ coef``. For
+        labels, AUC is that of the predictions, also if the breakpoints have a margin.
     norm : array, shape (n_steps + 1,)
         Euclidean norm of the weights.
     step : array, shape (n_steps + 1,)
@@ -148,21 +154,29 @@ class Descent:
     seconds: Floats
 
 
-class ArraySamples(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class ArraySamples:
     """Samples in memory: their error functions, and a function that chooses steps.
 
     ``choose`` takes the movements of training and validation predictions and the
-    model's term of the objective.
+    model's term of the objective. AUC is that of the error functions without a margin.
     """
 
     bps: Sequence[ErrorBreakpoints]
     choose: Callable[[Movement, Movement, Quadratic], ChosenStep]
 
+    @cached_property
+    def rankings(self) -> list[ErrorBreakpoints]:
+        """Error functions without a margin."""
+        return [without_margin(bp) for bp in self.bps]
+
     def areas(self, state: State) -> list[tuple[float, float]]:
         """Compute AUM and AUC of each sample."""
         return [
-            (aum(bp, prediction), auc(bp, prediction))
-            for bp, prediction in zip(self.bps, state.predictions, strict=True)
+            (aum(bp, prediction), auc(ranking, prediction))
+            for bp, ranking, prediction in zip(
+                self.bps, self.rankings, state.predictions, strict=True
+            )
         ]
 
     def gradient(self, state: State) -> Floats:
@@ -171,7 +185,7 @@ class ArraySamples(NamedTuple):
 
     def choose_step(self, state: State, direction: State, added: Quadratic) -> ChosenStep:
         """Choose a step along a direction."""
-        fields = zip(self.bps, state.predictions, direction.predictions, strict=True)
+        fields = zip(self.bps, self.rankings, state.predictions, direction.predictions, strict=True)
         moving = [Movement(*of_sample) for of_sample in fields]
         # Without validation rows, the training rows are passed twice; step choices that
         # need validation rows have already been rejected.
@@ -180,24 +194,6 @@ class ArraySamples(NamedTuple):
     def intercept(self, state: State) -> float:
         """Find the constant with the fewest errors on the training rows."""
         return fewest_errors_constant(self.bps[0], state.predictions[0])
-
-
-def fewest_errors_constant(bp: ErrorBreakpoints, predictions: Floats) -> float:
-    """Find the constant that, added to all predictions, minimizes FP + FN."""
-    curve = roc_curve(bp, predictions)
-    errors = np.add(*curve_errors(bp, curve))
-    return widest_best_interval(errors, *curve.threshold.T)
-
-
-def widest_best_interval(errors: Floats, low: Floats, high: Floats) -> float:
-    """Return a constant inside the widest of the intervals with the fewest errors."""
-    # Rates of equal errors may differ by rounding.
-    is_best = errors <= errors.min() * (1 + 1e-12)
-    low, high = low[is_best], high[is_best]
-    # The widest interval is the safest; an unbounded one has no middle.
-    width = np.where(np.isfinite(high - low), high - low, 2.0)
-    low, high = low[width.argmax()], high[width.argmax()]
-    return inside_interval(float(low), float(high))
 
 
 def descend(
@@ -243,6 +239,7 @@ def descend(
     chosen, score = 0, -np.inf
     stopped_by: StoppedBy = "gradient"
     is_by_auc = criterion != "objective"
+    best = before = initial
     for state, step in _states(samples, model, initial, is_by_auc=is_by_auc):
         rows.append(_row(samples, state, step, start_time))
         n_steps = len(rows) - 1
@@ -250,21 +247,32 @@ def descend(
             chosen, best = n_steps, state.parameters
         if progress is not None and n_steps > 0:
             progress(n_steps, rows[-1]["aum"], rows[-1]["auc"])
-        previous, score = score, _score(criterion, rows[-1], model.quadratic(state, None))
+        previous = score
+        score = _score(criterion, rows[-1], model.quadratic(state, None))
         if score - previous <= tol:
             stopped_by = "tolerance"
+            # The last step may be worse than none.
+            is_worse = previous - score > _SMALLEST_INCREASE * abs(previous)
+            if is_worse and not is_by_auc and chosen == n_steps:
+                chosen, best = n_steps - 1, before
         elif patience is not None and n_steps - chosen >= patience:
             stopped_by = "validation"
         elif n_steps == max_steps:
             stopped_by = "max_steps"
         else:
+            before = state.parameters
             continue
         break
-    state = model.evaluate(best)
+    return _result(samples, model.evaluate(best), rows, chosen, stopped_by)
+
+
+def _result(
+    samples: Samples, state: State, rows: list[dict[str, Any]], chosen: int, stopped_by: StoppedBy
+) -> Descent:
     rows[chosen].update(_areas(samples, state))
     columns = {name: read_only(np.array([row[name] for row in rows])) for name in rows[0]}
     coef, intercept = read_only(state.parameters), samples.intercept(state)
-    return Descent(coef, intercept, chosen, n_steps, stopped_by, **columns)
+    return Descent(coef, intercept, chosen, len(rows) - 1, stopped_by, **columns)
 
 
 def _states(

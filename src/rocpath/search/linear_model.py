@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from rocpath.matrices import Matrix, as_matrix, column_sums, row_products, weighted_sums
 from rocpath.search.breakpoints import ErrorBreakpoints
 from rocpath.search.descent import ArraySamples, Criterion, Descent, State, Vector, descend
+from rocpath.search.intercepts import without_empty
 from rocpath.search.step_choice import STEP_CHOICES, Quadratic, StepChoice, choose_step
 from rocpath.validation import (
     Floats,
@@ -84,7 +85,8 @@ class LinearPredictor(NamedTuple):
             direction -= (direction @ coef) * coef
             if np.linalg.norm(direction) <= _SMALLEST_TANGENT * norm:
                 return None
-        if not direction.any():
+        # If the square of its norm underflows, the L2 term is zero in float64.
+        if not direction.any() or (self.l2 > 0 and not self.l2 * float(direction @ direction) > 0):
             return None
         return self.predict(direction)
 
@@ -203,10 +205,12 @@ def minimize_aum(
     start = features[0].column_sums(class_mean_weights(bp)) if coef is None else coef
     initial = checked_initial(start, matrices[0].shape[1], unit_norm=model.unit_norm)
     if coef is not None:
-        _warn_if_trivial(initial, bp)
+        # If all breakpoints are at one value, all errors jump at one threshold.
+        warn_if_trivial(initial, has_margin=bool(np.ptp(bp.value) > 0))
     constant = nonnegative_number("step_size", step_size)
+    choose = partial(choose_step, choice, constant=constant)
     return descend(
-        ArraySamples(bps, partial(choose_step, choice, constant=constant)),
+        ArraySamples(list(map(without_empty, bps)), choose),
         model,
         initial,
         max_steps=whole_number("max_steps", max_steps, least=0),
@@ -219,11 +223,10 @@ def minimize_aum(
 
 def class_mean_weights(bp: ErrorBreakpoints) -> Floats:
     """Return the weights with which the rows sum to the difference of the class means."""
-    false_negatives = np.bincount(bp.example, -bp.fn_diff, bp.n_examples)
-    false_positives = np.bincount(bp.example, bp.fp_diff, bp.n_examples)
-    return np.asarray(
-        false_negatives / false_negatives.sum() - false_positives / false_positives.sum()
-    )
+    # Multiples of units, as for partitions: an ulp may decide about a tie later on.
+    false_negatives = np.bincount(bp.example, bp.jumps.tp, bp.n_examples)
+    false_positives = np.bincount(bp.example, bp.jumps.fp, bp.n_examples)
+    return np.asarray(false_negatives / bp.jumps.tp.sum() - false_positives / bp.jumps.fp.sum())
 
 
 def checked_initial(coef: ArrayLike, n_features: int, *, unit_norm: bool) -> Floats:
@@ -240,14 +243,13 @@ def checked_initial(coef: ArrayLike, n_features: int, *, unit_norm: bool) -> Flo
     return np.asarray(initial / np.linalg.norm(initial))
 
 
-def _warn_if_trivial(coef: Floats, bp: ErrorBreakpoints) -> None:
+def warn_if_trivial(coef: Floats, *, has_margin: bool) -> None:
     """Warn if the weights are zero and AUM of equal predictions is 0."""
-    # If all breakpoints are at one value, all errors jump at one threshold.
-    if not coef.any() and np.ptp(bp.value) == 0:
+    if not coef.any() and not has_margin:
         warnings.warn(
             "coef is zero, which is a trivial minimum: all predictions are equal and "
             "AUM is 0. Omit coef to start from the difference of the class means, or "
-            "use ErrorBreakpoints.from_labels(y, margin=1).",
+            "use margin=1 for the breakpoints, as in ErrorBreakpoints.from_labels(y, margin=1).",
             UserWarning,
             stacklevel=3,
         )

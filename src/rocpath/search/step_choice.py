@@ -33,13 +33,19 @@ class Movement(NamedTuple):
     """Predictions that move along a line, and their error functions."""
 
     bp: ErrorBreakpoints
+    ranking: ErrorBreakpoints  # without a margin
     predictions: Floats
     direction: Floats
 
     @property
     def lines(self) -> Lines:
         """The thresholds as functions of the step."""
-        return Lines.from_predictions(*self)
+        return Lines.from_predictions(self.bp, self.predictions, self.direction)
+
+    @property
+    def ranking_lines(self) -> Lines:
+        """The thresholds without a margin, whose AUC is that of the predictions."""
+        return Lines.from_predictions(self.ranking, self.predictions, self.direction)
 
 
 class Quadratic(NamedTuple):
@@ -74,25 +80,31 @@ def choose_step(
         return ChosenStep(constant)
     if choice == "grid":
         # Unlike a line search, a grid search computes AUM again for each size.
-        bp, start, change = train
+        bp, _, start, change = train
         values = [aum(bp, start + size * change) + added.change_at(size) for size in GRID]
         return ChosenStep(GRID[int(np.argmin(values))], len(GRID))
-    lines = train.lines
     if choice == "best_auc":
-        return best_auc(lines)
+        return best_auc(train.ranking_lines)
     if choice == "validation_auc":
-        return best_auc(validation.lines)
+        return best_auc(validation.ranking_lines)
+    lines = train.lines
     if choice == "validation_auc_limited":
         # The direction is that of the training AUM, and is not justified beyond its
         # minimum.
         limit = _best_aum(lines, added).size
-        return best_auc(validation.lines, max_step=limit)
+        return best_auc(validation.ranking_lines, max_step=limit)
     if choice == "best_aum":
         return _best_aum(lines, added)
-    if choice == "first_min":
-        return _first_min(lines, added)
-    # The paper's variants examine as many crossings as lines, or up to one per pair.
-    path = sweep(lines, max_crossings=len(lines) if choice == "linear" else None)
+    try:
+        if choice == "first_min":
+            return _first_min(lines, added)
+        # The paper's variants examine as many crossings as lines, or up to one per pair.
+        path = sweep(lines, max_crossings=len(lines) if choice == "linear" else None)
+    except MemoryError as error:
+        raise MemoryError(
+            f"step={choice!r} visits more crossings than fit into memory: use step='best_aum', "
+            "which does not visit all of them."
+        ) from error
     return _smallest(path, added)
 
 
