@@ -5,11 +5,11 @@ functions of the four counts of true and false predictions, which are drawn with
 sensitivity, specificity and prevalence. ``groups``: scores and prevalences vary between
 groups of uneven sizes. ``calibration``: probabilities are log-normal odds, and labels are
 drawn with the true probabilities; predictions are their odds to the power of 1 / slope.
-``amounts``: net benefit with log-normal costs of rows. ``alerts``: counts of days.
+``amounts``: net benefit with log-normal costs of rows.
 
-Prints, for each part and measure, the smallest coverage and its setting, and all settings
-below .93. The Monte Carlo error is one standard error. All settings are saved in
-``results/decision_rates.csv``.
+Each part replaces its rows in ``results/decision_rates.csv``. Prints, for each part and
+measure, the smallest coverage and its setting, and all settings below .93. The Monte
+Carlo error is one standard error.
 """
 
 import argparse
@@ -172,11 +172,14 @@ def amounts(n_rows, spread):
     return draw
 
 
+SIZES = tuple(product((10, 50, 200), (1, 10)))
+PAIRS = ((0.5, 0.9), (0.9, 0.5), (0.9, 0.98), (0.98, 0.9), (0.98, 0.98))
 PARTS = {
-    "rates": (rates, product((10, 20, 50, 200), (1, 10), (0.5, 0.9, 0.98), (0.5, 0.9, 0.98)), 1),
-    "groups": (groups, product((8, 20, 60), (0.0, 1.0), (0.5, 0.9)), 0.25),
+    "rates": (rates, [(*sizes, *pair) for sizes, pair in product(SIZES, PAIRS)], 1),
+    "groups": (groups, product((8, 20, 60), (0.0, 1.0), (0.5, 0.9)), 0.4),
     "calibration": (calibration, [
-        *product((30, 60, 200, 1000), (-0.7, -2.0), (0.7, 1.5), (1.0, 0.7)),
+        *product((30, 60, 200, 1000), (-0.7, -2.0), (0.7, 1.5), (1.0,)),
+        *product((30, 200), (-0.7, -2.0), (1.0,), (0.7,)),
         *product((300,), (-1.0,), (1.0,), (1.0,), (8, 20, 60)),
     ], 0.5),
     "amounts": (amounts, product((50, 200, 1000), (0.5, 1.0, 1.5)), 1),
@@ -209,16 +212,18 @@ def main():
     parser.add_argument("--parts", default=",".join(PARTS))
     arguments = parser.parse_args()
     rows = []
+    if RESULTS.exists():
+        with RESULTS.open(newline="", encoding="utf-8") as file:
+            rows = list(csv.reader(file))[1:]
     for part in arguments.parts.split(","):
         mine = list(simulate(part, arguments.tries, arguments.seed))
-        rows += mine
         for name in dict.fromkeys(row[2] for row in mine):
             least = min((row for row in mine if row[2] == name), key=lambda row: float(row[4]))
             print(f"{part:12} {name:28} least {least[4]} ± {least[5]} at {least[1]}", flush=True)
         for row in mine:
             if float(row[4]) < 0.93:
                 print("  below .93:", *row, flush=True)
-    if arguments.parts == ",".join(PARTS):
+        rows = [row for row in rows if row[0] != part] + mine
         with RESULTS.open("w", newline="", encoding="utf-8") as file:
             csv.writer(file).writerows([HEADER, *rows])
 

@@ -151,3 +151,18 @@ def test_subgroups_with_perfect_rankings_of_grouped_rows_are_equal():
     found = rp.interval(y, score, groups=np.arange(120) // 2, by=np.arange(120) // 4 % 3)
     assert found.equality_p_value == 1.0
     assert [part.value for part in found.subgroups.values()] == [1.0, 1.0, 1.0]
+
+
+def test_results_name_the_positive_label_and_warn_far_below_chance():
+    y = np.where(np.arange(200) % 3 == 0, "fraud", "legit")
+    score = np.random.default_rng(0).normal(size=200) + 2 * (y == "fraud")
+    found = rp.auc_interval(y, score, positive="fraud")
+    assert repr(found).startswith("AUC of 'fraud' vs 'legit' 0.")
+    assert found.warnings == ()
+    # 'legit' sorts last, and is the positive class by default.
+    with pytest.warns(UserWarning, match="Pass positive='fraud'"):
+        reverse = rp.auc_interval(y, score)
+    assert reverse.value == pytest.approx(1 - found.value)
+    assert "larger scores indicate 'fraud'" in reverse.warnings[0]
+    plain = rp.auc_interval(y == "fraud", -score)
+    assert "larger scores indicate the negative class" in repr(plain)

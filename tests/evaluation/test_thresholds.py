@@ -301,3 +301,9 @@ def test_constraints_without_a_bound_for_groups_raise():
             rp.choose_threshold(y, score, groups=group, confidence=0.9, **constraint)
     with pytest.raises(ValueError, match=r"max_fpr = 0.01 cannot be guaranteed .*10 groups"):
         rp.choose_threshold(y, score, groups=group, max_fpr=0.01, confidence=0.9)
+
+
+def test_messages_state_the_requested_confidence():
+    y, score = np.arange(400) % 2, np.arange(400) + 150 * (np.arange(400) % 2)
+    with pytest.raises(ValueError, match=r"guaranteed with confidence 0\.95:"):
+        rp.choose_threshold(y, score, max_fpr=0.001, min_tpr=0.5, confidence=0.95)

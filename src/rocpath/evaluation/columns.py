@@ -1,5 +1,6 @@
 """From arguments to columns: a metric of each score of a validated sample."""
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self
@@ -15,7 +16,7 @@ from rocpath.evaluation.metrics.multiclass import ClassSample, OverClasses
 from rocpath.evaluation.metrics.names import metric_of
 from rocpath.evaluation.metrics.partial_auc import PartialAUC
 from rocpath.evaluation.metrics.within_strata import WithinStrata, with_population
-from rocpath.evaluation.results import AUCInterval, MetricInterval
+from rocpath.evaluation.results import AUCInterval, MetricInterval, is_plain_label
 from rocpath.sample import Sample, count_groups
 from rocpath.validation import Floats, check_masked, describe, one_of
 
@@ -132,6 +133,29 @@ def design_warnings(sample: Sample, *, unit: str = "groups") -> tuple[str, ...]:
     return (text,)
 
 
+def _labels(sample: Sample) -> dict[str, Any]:
+    """Return the positive and the negative label, if there are two classes."""
+    if isinstance(sample, ClassSample) or sample.outcome != "labels":
+        return {}
+    return {"positive": sample.classes[1], "negative": sample.classes[0]}
+
+
+def _reversal(fields: dict[str, Any], max_fpr: float) -> list[str]:
+    """Return a warning if the AUC is below chance, so that the other label may be meant."""
+    if max_fpr < 1 or fields["high"] >= 0.5 or fields.get("negative") is None:
+        return []
+    positive, negative = fields["positive"], fields["negative"]
+    if is_plain_label(positive):
+        return ["the AUC is below 0.5: larger scores indicate the negative class"]
+    text = (
+        f"the AUC is below 0.5: larger scores indicate {negative!r} rather than {positive!r}, the "
+        f"positive class. Pass positive={negative!r} if it is the positive class"
+    )
+    # Which of two names is positive was probably not intended.
+    warnings.warn(f"{text}.", UserWarning, stacklevel=4)
+    return [text]
+
+
 def check_absent(other: str, **arguments: Any) -> None:
     """Raise if an argument is not supported in combination with another one."""
     for name, argument in arguments.items():
@@ -186,7 +210,7 @@ def interval_of(
         "high": float(high),
         "confidence": confidence,
         "standard_error": float(np.sqrt(variance.value)) if error is None else error,
-        "positive": None if isinstance(sample, ClassSample) else sample.classes[1],
+        **_labels(sample),
         "digits": metric.digits,
         **sample.counts,
         **({} if arguments is None else arguments.fields | {"warnings": arguments.warnings}),
@@ -194,5 +218,6 @@ def interval_of(
     inner = getattr(metric, "metric", metric)
     if isinstance(inner, (AUC, PartialAUC)):
         limit = inner.region["max_fpr"]
+        fields["warnings"] = (*fields.get("warnings", ()), *_reversal(fields, limit))
         return AUCInterval(**fields, max_fpr=limit if limit < 1 else None)
     return MetricInterval(**fields)

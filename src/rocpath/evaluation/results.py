@@ -107,8 +107,8 @@ class MetricInterval(Sentence):
         Standard error of the estimate.
     confidence : float
         Nominal coverage of the interval.
-    positive : label
-        Positive class.
+    positive, negative : label
+        Positive and negative class.
     n_positives, n_negatives : int or None
         Number of rows of each class.
     n_events, n_censored : int or None
@@ -140,6 +140,7 @@ class MetricInterval(Sentence):
     confidence: float
     standard_error: float = float("nan")
     positive: Any = None
+    negative: Any = None
     n_positives: int | None = None
     n_negatives: int | None = None
     n_events: int | None = None
@@ -175,13 +176,18 @@ class MetricInterval(Sentence):
             if (count := getattr(self, f"n_{plural}")) is not None
         ]
 
+    @property
+    def contrast(self) -> str:
+        """Which class is positive, such as " of 'case' vs 'control'"; empty for 0 and 1."""
+        if self.negative is None or is_plain_label(self.positive):
+            return ""
+        return f" of {self.positive!r} vs {self.negative!r}"
+
     def _sentence(self) -> str:
         """State the estimate, its interval and the sizes of the sample."""
         value, low, high = (f"{x:.{self.digits}f}" for x in (self.value, self.low, self.high))
         sizes = self.sizes
-        if self.n_positives is not None and not is_plain_label(self.positive):
-            sizes[0] += f" ({self.positive})"
-        text = f"{self.name} {value} ({percent(self.confidence)} CI {low} to {high})"
+        text = f"{self.name}{self.contrast} {value} ({percent(self.confidence)} CI {low} to {high})"
         if self.population == "like these":
             text += " in strata like these"
         text = ", ".join([text, *sizes])

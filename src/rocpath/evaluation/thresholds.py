@@ -212,7 +212,9 @@ def choose_operating_point(
     level = None if confidence is None else shared_level(confidence, targets)
     feasible, limits = {}, {}
     for name, target in targets.items():
-        feasible[name], limits[name] = feasible_thresholds(rows, name, target, level)
+        feasible[name], limits[name] = feasible_thresholds(
+            rows, name, target, level, stated=confidence
+        )
     allowed = np.flatnonzero(np.all(list(feasible.values()), axis=0))
     if allowed.size == 0:
         raise _no_common_threshold(rows, targets, feasible, confidence)
@@ -235,9 +237,16 @@ def choose_operating_point(
 
 
 def feasible_thresholds(
-    rows: RankedRows, name: str, target: Any, confidence: float | None
+    rows: RankedRows,
+    name: str,
+    target: Any,
+    confidence: float | None,
+    *,
+    stated: float | None = None,
 ) -> tuple[NDArray[np.bool_], float]:
     """Return a mask of the thresholds that satisfy a constraint, and its limit, or raise.
+
+    ``stated`` is the confidence of all constraints together, for messages.
 
     For a constraint on a rate, the limit is the largest allowed number of errors. For a
     constraint on the precision, it is the confidence level of the bound at each
@@ -248,7 +257,7 @@ def feasible_thresholds(
     if name == "top":
         return rows.n_predicted <= target, 0.0
     if name == "min_precision":
-        return _precise_thresholds(rows, target, confidence)
+        return _precise_thresholds(rows, target, confidence, stated)
     error, n_units, rate = rows.fp, rows.n_negative, target
     if name == "min_tpr":
         error, n_units, rate = rows.n_positive - rows.tp, rows.n_positive, 1.0 - target
@@ -265,13 +274,13 @@ def feasible_thresholds(
     if n_allowed == 0:
         possible = rows.highest(0, n_units, confidence)
         possible = possible if name == "max_fpr" else 1.0 - possible
-        raise _impossible_constraint(name, target, possible, rows, confidence)
+        raise _impossible_constraint(name, target, possible, rows, stated or confidence)
     limit = float(counts[n_allowed - 1])
     return error <= limit, limit
 
 
 def _precise_thresholds(
-    rows: RankedRows, rate: float, confidence: float | None
+    rows: RankedRows, rate: float, confidence: float | None, stated: float | None
 ) -> tuple[NDArray[np.bool_], float]:
     """Return a mask of the thresholds with sufficient precision, and the limit."""
     if confidence is None:
@@ -292,7 +301,7 @@ def _precise_thresholds(
         is_feasible[index[low >= rate]] = True
     if not is_feasible.any():
         possible = float(_precision_bounds(rows, rank, missing)[1].max())
-        raise _impossible_constraint("min_precision", rate, possible, rows, confidence)
+        raise _impossible_constraint("min_precision", rate, possible, rows, stated or confidence)
     return is_feasible, 1.0 - missing / tested.size
 
 

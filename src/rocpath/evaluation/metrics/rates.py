@@ -32,7 +32,7 @@ class AtThreshold:
     >>> import rocpath as rp
     >>> metric = rp.metrics.AtThreshold("sensitivity", 3)
     >>> rp.interval([0, 0, 0, 1, 1, 1], [1, 2, 4, 2, 5, 6], metric)
-    sensitivity at threshold 3 0.667 (95% CI 0.208 to 0.939), 3 positives, 3 negatives
+    sensitivity at threshold 3 0.667 (95% CI 0.118 to 0.983), 3 positives, 3 negatives
     """
 
     rate: Literal["sensitivity", "specificity", "ppv", "npv"]

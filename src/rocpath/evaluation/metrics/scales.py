@@ -127,9 +127,25 @@ def n_equivalent(column: Column, variance: Variance) -> float:
 
 
 def wilson_limits(value: Any, n_rows: Any, square: float) -> tuple[Any, Any]:
-    """Return Wilson's limits of rates; ``square`` is the squared quantile."""
+    """Return Wilson's limits of rates; ``square`` is the squared quantile.
+
+    Near 0 and 1, where few successes or failures are expected, limits are extended to
+    those of a Poisson count (Brown, Cai and DasGupta, 2001), since Wilson's cover less.
+    """
     middle = (value + 0.5 * square / n_rows) / (1.0 + square / n_rows)
     half = np.sqrt(square * (value * (1.0 - value) / n_rows + 0.25 * square / n_rows**2))
     half = half / (1.0 + square / n_rows)
-    low = np.maximum(np.minimum(middle - half, value), 0.0)
-    return low, np.minimum(np.maximum(middle + half, value), 1.0)
+    missing = 2.0 * special.ndtr(-np.sqrt(square))
+    low = np.minimum(middle - half, value)
+    high = np.maximum(middle + half, value)
+    low = np.minimum(low, _poisson_limit(value, n_rows, missing))
+    high = np.maximum(high, 1.0 - _poisson_limit(1.0 - value, n_rows, missing))
+    return np.maximum(low, 0.0), np.minimum(high, 1.0)
+
+
+def _poisson_limit(value: Any, n_rows: Any, missing: float) -> Any:
+    """Return the lower limit of a rate with up to three events; 1 for more of them."""
+    count = n_rows * np.asarray(value)
+    is_few = count <= np.where(n_rows > 50, 3.0, 2.0) + 1e-9
+    limit = special.gammaincinv(np.maximum(count, 1e-9), missing) / n_rows
+    return np.where(is_few, limit, 1.0)
