@@ -119,7 +119,11 @@ class Arguments:
     def warnings(self) -> tuple[str, ...]:
         """Reasons for which intervals are doubtful."""
         is_sampled = self.fields.get("population") == "like these"
-        return design_warnings(self.used, unit="strata" if is_sampled else "groups")
+        of_metric = getattr(self.metric, "warnings_for", None)
+        return (
+            *design_warnings(self.used, unit="strata" if is_sampled else "groups"),
+            *(() if of_metric is None else of_metric(self.used)),
+        )
 
 
 def design_warnings(sample: Sample, *, unit: str = "groups") -> tuple[str, ...]:

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import special
 
 from rocpath.evaluation.influence import Variance, class_sums, descending_order
-from rocpath.evaluation.metrics.metric import Column, Estimate
+from rocpath.evaluation.metrics.metric import Column, Estimate, kish_count
 from rocpath.evaluation.metrics.scales import RateScale
 from rocpath.evaluation.rate_bounds import smallest_root
 from rocpath.sample import Sample
@@ -33,15 +33,50 @@ class PointScale(RateScale):
         self, column: Column, center: float, variance: Variance, confidence: float
     ) -> tuple[float, float]:
         """Return the limits of the interval."""
-        sample = column.sample
-        if sample.unit is not None or sample.weight is not None:
+        sample, exact_limits = column.sample, getattr(column.metric, "exact_limits", None)
+        if exact_limits is None or sample.unit is not None or sample.weight is not None:
+            if beyond_the_data(column.metric, sample):
+                return column.metric.bounds  # type: ignore[no-any-return]
             return super().limits(column, center, variance, confidence)
-        low, high = column.metric.exact_limits(sample, column.score, confidence)
+        low, high = exact_limits(sample, column.score, confidence)
         return float(low), float(high)
 
 
+def beyond_the_data(metric: Any, sample: Sample) -> bool:
+    """Return whether less than one independent unit is expected beyond the given rate."""
+    if isinstance(metric, TPRAtFPR):
+        mask, rate = ~sample.is_positive, metric.fpr
+    elif isinstance(metric, FPRAtTPR):
+        mask, rate = sample.is_positive, 1.0 - metric.tpr
+    else:
+        return False
+    weight = sample.weights[mask]
+    if sample.unit is not None:
+        weight = np.asarray(np.bincount(sample.unit[mask], weight), dtype=np.float64)
+    return kish_count(weight) * rate < 1.0
+
+
+class PointMetric:
+    """What both metrics state about rates beyond the data."""
+
+    def warnings_for(self, sample: Sample) -> tuple[str, ...]:
+        """Return the reasons for which an interval is trivial."""
+        is_exact = sample.unit is None and sample.weight is None
+        if is_exact or not beyond_the_data(self, sample):
+            return ()
+        return ("less than one independent row is expected beyond the given rate.",)
+
+    def check_comparable(self, sample: Sample) -> None:
+        """Raise if differences have no valid test."""
+        if beyond_the_data(self, sample):
+            raise ValueError(
+                f"{self.name} must expect at least one independent row beyond the "  # type: ignore[attr-defined]
+                "given rate for a comparison: use a less extreme rate."
+            )
+
+
 @dataclass(frozen=True)
-class TPRAtFPR:
+class TPRAtFPR(PointMetric):
     """True positive rate at a given false positive rate.
 
     Parameters
@@ -100,7 +135,7 @@ class TPRAtFPR:
 
 
 @dataclass(frozen=True)
-class FPRAtTPR:
+class FPRAtTPR(PointMetric):
     """False positive rate at a given true positive rate.
 
     The method is that of :class:`TPRAtFPR` with exchanged classes.
