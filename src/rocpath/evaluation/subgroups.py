@@ -106,7 +106,12 @@ def equality_p_value(design: Design, quantities: Floats) -> float:
         for k in range(quantities.shape[1])
     ]
     extra = np.array([part.cautious - part.plain.value for part in _columns(design)])
-    test = design.test(contrasts, np.maximum(extra, 0.0))
+    center, slope = design.center, np.ones(len(design.columns))
+    link = getattr(design.columns[0].metric.scale, "link", None)
+    if link is not None and (np.abs(quantities).sum(axis=2) == 1).all():
+        # Variances of small values are estimated as too small, but not on this scale.
+        center, slope = link(design.columns[0].metric.bounds, design.center)
+    test = design.test(contrasts * slope, np.maximum(extra, 0.0), center / slope)
     return test.p_value if test.is_reliable else min(holm([pair.p_value(0.0) for pair in pairs]))
 
 

@@ -28,10 +28,13 @@ class Design(Protocol):
     def variance(self, contrast: Floats) -> Variance:
         """Return the variance of a weighted sum of the columns."""
 
-    def test(self, contrasts: Floats, extra: Floats | None = None) -> OverallTest:
+    def test(
+        self, contrasts: Floats, extra: Floats | None = None, center: Floats | None = None
+    ) -> OverallTest:
         """Test whether all contrasts, one per row, are zero.
 
-        ``extra`` are variances that are added to those of the columns.
+        ``extra`` are variances that are added to those of the columns, and ``center`` are
+        transformed values whose derivatives are in the contrasts.
         """
 
 

@@ -61,19 +61,22 @@ class GroupedRows:
         freedom = min(3.0 * total**2 / fourth - 2.0, self._design_freedom(contrast))
         return Variance(total, max(freedom, 1.0))
 
-    def test(self, contrasts: Floats, extra: Floats | None = None) -> OverallTest:
+    def test(
+        self, contrasts: Floats, extra: Floats | None = None, center: Floats | None = None
+    ) -> OverallTest:
         """Test whether all contrasts, one per row, are zero.
 
-        ``extra`` are variances that are added to those of the columns.
+        ``extra`` are variances that are added to those of the columns, and ``center`` are
+        transformed values whose derivatives are in the contrasts.
         """
         matrix = contrasts @ self.matrix @ contrasts.T
         if extra is not None:
             matrix = matrix + contrasts * extra @ contrasts.T
-        center = contrasts @ self.center
-        basis, free_of_variance = contrast_basis(matrix, center)
+        value = contrasts @ (self.center if center is None else center)
+        basis, free_of_variance = contrast_basis(matrix, value)
         q = basis.shape[1]
         if q == 0 or free_of_variance:
-            return without_variance(center, q)
+            return without_variance(value, q)
         inverse = np.linalg.inv(basis.T @ matrix @ basis)
         deviation = basis.T @ contrasts @ self.deviation
         length = np.einsum("ig,ij,jg->g", deviation, inverse, deviation)
@@ -83,7 +86,7 @@ class GroupedRows:
         freedom = q * (q + 2.0) / square - 2.0 if square > 0 else np.inf
         for contrast in contrasts:
             freedom = min(freedom, self._design_freedom(contrast))
-        difference = basis.T @ center
+        difference = basis.T @ value
         return hotelling(float(difference @ inverse @ difference), q, freedom)
 
     def _design_freedom(self, contrast: Floats) -> float:

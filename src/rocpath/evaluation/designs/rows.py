@@ -61,17 +61,22 @@ class IndependentRows:
         """The covariance matrix of all columns."""
         return np.asarray(sum(part.matrix for part in self.components))
 
-    def test(self, contrasts: Floats, extra: Floats | None = None) -> OverallTest:
+    def test(
+        self, contrasts: Floats, extra: Floats | None = None, center: Floats | None = None
+    ) -> OverallTest:
         """Test whether all contrasts, one per row, are zero.
 
-        ``extra`` are variances that are added to those of the columns.
+        ``extra`` are variances that are added to those of the columns, and ``center`` are
+        transformed values whose derivatives are in the contrasts.
         """
         parts = [contrasts @ part.matrix @ contrasts.T for part in self.components]
         freedom = [part.freedom for part in self.components]
         if extra is not None:
             parts.append(contrasts * extra @ contrasts.T)
             freedom.append(np.inf)
-        return satterthwaite_test(contrasts @ self.center, parts, freedom)
+        return satterthwaite_test(
+            contrasts @ (self.center if center is None else center), parts, freedom
+        )
 
 
 def _panel_variances(panel: Sequence[Column], weight: Floats) -> list[ClassVariance]:
@@ -104,5 +109,8 @@ def _class_covariances(panel: Sequence[Column]) -> list[ClassCovariance]:
     for c, (_, mask) in enumerate(first.sample.class_masks):
         side = influence[:, mask]
         matrix = side @ side.T + np.diag(single[:, c])
-        found.append(ClassCovariance(matrix, max(first.n_free[c], 1.0)))
+        # As for a single column, few rows may have most of the influence.
+        freedom = [column.class_variances[c].freedom for column in panel]
+        estimated = [free for free in freedom if free > 0]
+        found.append(ClassCovariance(matrix, max(min(estimated, default=1.0), 1.0)))
     return found

@@ -13,6 +13,7 @@ from scipy import special
 
 from rocpath.evaluation.influence import Variance
 from rocpath.evaluation.metrics.metric import Column
+from rocpath.validation import Floats
 
 _NO_VARIANCE = 1e-24  # below it, a variance is a rounding error
 
@@ -60,6 +61,14 @@ class LogitScale:
             low, high = special.expit(special.logit(middle) + np.array([-half, half])).tolist()
         low, high = (lowest + x * (highest - lowest) for x in (low, high))
         return float(min(low, column.value)), float(max(high, column.value))
+
+    def link(self, bounds: tuple[float, float], values: Floats) -> tuple[Floats, Floats]:
+        """Return the logits of several values, and their derivatives."""
+        size = bounds[1] - bounds[0]
+        share = (values - bounds[0]) / size
+        if not ((share > 0) & (share < 1)).all():
+            return values, np.ones(values.size)
+        return special.logit(share), 1.0 / (size * share * (1.0 - share))
 
     def cautious_variance(self, column: Column, variance: Variance) -> float:
         """Return the variance, or that of an unobserved row if it is zero."""
