@@ -36,6 +36,7 @@ class Platform:
     compiler: tuple[str, ...]
     runner: tuple[str, ...] | None = ()
     n_problems: int = 0  # for the checker; 0 skips it
+    may_crash_at_end: bool = False  # the emulator, after the program has printed everything
 
     def is_available(self):
         """Tell whether its compiler and emulator are installed."""
@@ -60,8 +61,8 @@ class Platform:
 
     def run(self, source, *options):
         """Run a compiled program and return what it prints."""
-        environment = {"WINEDEBUG": "-all"}
-        return run([*self.runner, self.program(source), *options], environment)
+        command = [*self.runner, self.program(source), *options]
+        return run(command, {"WINEDEBUG": "-all"}, may_crash=self.may_crash_at_end)
 
 
 PLATFORMS = (
@@ -81,13 +82,17 @@ PLATFORMS = (
     ),
     Platform("macOS ARM64, Clang", (*ZIG, "-target", "aarch64-macos"), None),
     Platform("macOS x86-64, Clang", (*ZIG, "-target", "x86_64-macos", *FMA), None),
-    # Compiled and linked only: `node .ci/run_wasi.mjs PROGRAM` prints the same digests, but node 20
-    # crashes in its garbage collector afterwards.
-    Platform("WebAssembly (WASI), Clang", (*ZIG, "-target", "wasm32-wasi"), None),
+    # Node 20 sometimes crashes after the last digest; the number of digests is compared.
+    Platform(
+        "WebAssembly (WASI), Clang",
+        (*ZIG, "-target", "wasm32-wasi"),
+        ("node", ".ci/run_wasi.mjs"),
+        may_crash_at_end=True,
+    ),
 )
 
 
-def run(command, environment=None):
+def run(command, environment=None, *, may_crash=False):
     """Run a command; return its output, or raise with the end of it."""
     done = subprocess.run(
         [str(word) for word in command],
@@ -96,7 +101,7 @@ def run(command, environment=None):
         text=True,
         check=False,
     )
-    if done.returncode:
+    if done.returncode and not (may_crash and done.stdout):
         end = "\n".join((done.stdout + done.stderr).splitlines()[-15:])
         raise RuntimeError(f"{command[0]} ended with {done.returncode}:\n{end}")
     return done.stdout.replace("\r\n", "\n")
