@@ -71,39 +71,64 @@ inline Vector<std::uint32_t> time_order(const CensoredRows& rows) {
   return by_stratum;
 }
 
+// What the counts need to know of a row. Without weights it takes 24 bytes instead of 40, because
+// merging many rows is limited by memory.
+struct CountedRow {
+  double lower = 0.0;   // weight of later rows with lower scores, counted so far
+  double higher = 0.0;  // weight of earlier events with higher scores, counted so far
+  std::uint32_t rank;   // of the score; equal scores have equal ranks
+  std::uint32_t row : 31;
+  std::uint32_t is_event : 1;
+
+  CountedRow() = default;
+  CountedRow(const CensoredRows& rows, std::uint32_t of_row, std::uint32_t of_score)
+      : rank(of_score), row(of_row), is_event(rows.has_event[of_row]) {}
+  double weight() const { return 1.0; }
+  double product() const { return is_event; }
+};
+
+struct WeightedRow {
+  double lower = 0.0;
+  double higher = 0.0;
+  double own_weight;    // v
+  double event_weight;  // v q; 0 if censored
+  std::uint32_t rank;
+  std::uint32_t row;
+
+  WeightedRow() = default;
+  WeightedRow(const CensoredRows& rows, std::uint32_t of_row, std::uint32_t of_score)
+      : own_weight(rows.weight_of(of_row)),
+        event_weight(own_weight * rows.event_weight_of(of_row)),
+        rank(of_score),
+        row(of_row) {}
+  double weight() const { return own_weight; }
+  double product() const { return event_weight; }
+};
+
+template <class Item>
 class ConcordanceCount {
  public:
   ConcordanceCount(const CensoredRows& rows, std::span<const double> score) : rows_(rows) {
     const Vector<std::uint32_t> order = time_order(rows);
     find_runs(order);
     place_items(order, score);
-    buffer_.resize(items_.size());
+    merged_.resize(items_.size());
   }
 
   RowPairs row_pairs() {
     RowPairs pairs(items_.size());
     for (std::size_t k = 1; k < stratum_start_.size(); ++k) {
       count_comparable(stratum_start_[k - 1], stratum_start_[k], pairs);
-      merge_runs(stratum_start_[k - 1], stratum_start_[k]);
+      merge_runs(stratum_start_[k - 1], stratum_start_[k], true);
     }
-    for (const Item& item : items_) {
+    for (const Item& item : merged_) {
       pairs.early_concordant[item.row] = item.product() * item.lower;
-      pairs.concordant[item.row] = item.product() * item.lower + item.weight * item.higher;
+      pairs.concordant[item.row] = item.product() * item.lower + item.weight() * item.higher;
     }
     return pairs;
   }
 
  private:
-  struct Item {
-    double weight;        // v
-    double event_weight;  // q; 0 if censored
-    double lower;         // weight of later rows with lower scores, counted so far
-    double higher;        // weight of earlier events with higher scores, counted so far
-    std::uint32_t rank;   // of the score; equal scores have equal ranks
-    std::uint32_t row;
-    double product() const { return weight * event_weight; }
-  };
-
   void find_runs(const Vector<std::uint32_t>& order) {
     for (std::size_t k = 0; k < order.size(); ++k) {
       const std::uint32_t row = order[k];
@@ -120,19 +145,23 @@ class ConcordanceCount {
 
   // Put the rows of each run in ascending order of score.
   void place_items(const Vector<std::uint32_t>& order, std::span<const double> score) {
-    Vector<std::uint32_t> run_of(order.size());
-    for (std::size_t run = 0; run + 1 < run_start_.size(); ++run)
-      for (std::size_t k = run_start_[run]; k < run_start_[run + 1]; ++k)
-        run_of[order[k]] = static_cast<std::uint32_t>(run);
-    items_.resize(order.size());
-    Vector<std::size_t> next = run_start_;
-    const Vector<std::uint32_t> by_score = sorted_order(score);
+    Vector<double> ordered(order.size());
+    for (std::size_t k = 0; k < order.size(); ++k) ordered[k] = score[order[k]];
+    const Vector<std::uint32_t> by_score = sorted_order(ordered);
+    Vector<std::uint32_t> rank_of(order.size());
+    double last = 0.0;
     std::uint32_t rank = 0;
-    for (std::size_t k = 0; k < by_score.size(); ++k) {
-      const std::uint32_t row = by_score[k];
-      rank += k > 0 && score[row] != score[by_score[k - 1]];
-      items_[next[run_of[row]]++] = {
-          rows_.weight_of(row), rows_.event_weight_of(row), 0.0, 0.0, rank, row};
+    for (const std::uint32_t place : by_score) {
+      rank += rank == 0 || ordered[place] != last;
+      last = ordered[place];
+      rank_of[place] = rank;
+    }
+    items_.reserve(order.size());
+    for (std::size_t k = 0; k < order.size(); ++k) items_.emplace_back(rows_, order[k], rank_of[k]);
+    const auto precedes = [](const Item& a, const Item& b) { return a.rank < b.rank; };
+    for (std::size_t run = 0; run + 1 < run_start_.size(); ++run) {
+      const std::size_t size = run_start_[run + 1] - run_start_[run];
+      if (size > 1) std::sort(&items_[run_start_[run]], &items_[run_start_[run]] + size, precedes);
     }
   }
 
@@ -147,7 +176,7 @@ class ConcordanceCount {
     double earlier = 0.0;
     for (std::size_t run = first; run < last; ++run) {
       for (std::size_t k = run_start_[run]; k < run_start_[run + 1]; ++k)
-        pairs.comparable[items_[k].row] = items_[k].weight * earlier;
+        pairs.comparable[items_[k].row] = items_[k].weight() * earlier;
       earlier += sum(run, [](const Item& item) { return item.product(); });
     }
     double later = 0.0;
@@ -156,68 +185,75 @@ class ConcordanceCount {
         pairs.early_comparable[items_[k].row] = items_[k].product() * later;
         pairs.comparable[items_[k].row] += items_[k].product() * later;
       }
-      later += sum(run, [](const Item& item) { return item.weight; });
+      later += sum(run, [](const Item& item) { return item.weight(); });
     }
   }
 
-  void merge_runs(std::size_t first, std::size_t last) {
-    if (last - first < 2) return;
+  // Count the pairs of different runs. The rows are sorted by score into `merged_`, or into
+  // `items_`, so that each merge reads one of them and writes to the other.
+  void merge_runs(std::size_t first, std::size_t last, bool into_merged) {
+    const std::size_t begin = run_start_[first];
+    const std::size_t end = run_start_[last];
+    if (last - first == 1) {
+      if (into_merged) std::copy(&items_[begin], &items_[begin] + (end - begin), &merged_[begin]);
+      return;
+    }
     // Half of the rows, not of the runs: a run may contain most rows.
-    const std::size_t half = (run_start_[first] + run_start_[last]) / 2;
     const auto start = [&](std::size_t run) { return run_start_.begin() + std::ptrdiff_t(run); };
-    const auto near = std::lower_bound(start(first + 1), start(last - 1), half);
+    const auto near = std::lower_bound(start(first + 1), start(last - 1), (begin + end) / 2);
     const auto middle = static_cast<std::size_t>(near - run_start_.begin());
-    merge_runs(first, middle);
-    merge_runs(middle, last);
-    merge(run_start_[first], run_start_[middle], run_start_[last]);
+    merge_runs(first, middle, !into_merged);
+    merge_runs(middle, last, !into_merged);
+    const Vector<Item>& from = into_merged ? items_ : merged_;
+    Vector<Item>& to = into_merged ? merged_ : items_;
+    const Item* boundary = &from[begin] + (run_start_[middle] - begin);
+    merge(&from[begin], boundary, &from[begin] + (end - begin), &to[begin]);
   }
 
-  // Merge two blocks that are sorted by score; all rows of the first block are in earlier runs.
-  void merge(std::size_t begin, std::size_t middle, std::size_t end) {
+  // Merge two blocks that are sorted by score; all rows of the first are in earlier runs.
+  static void merge(const Item* early, const Item* middle, const Item* end, Item* out) {
     double above = 0.0;  // events of the first block that score higher than the next row
-    std::copy(items_.begin() + std::ptrdiff_t(begin), items_.begin() + std::ptrdiff_t(middle),
-              buffer_.begin());
-    const std::size_t n_early = middle - begin;
-    for (std::size_t k = n_early; k-- > 0;) above += buffer_[k].product();
+    for (const Item* item = middle; item-- > early;) above += item->product();
     double below = 0.0;  // rows of the second block that score lower
-    std::size_t early = 0;
-    std::size_t late = middle;
-    std::size_t out = begin;
-    const auto take_early = [&](double lower) {
-      Item& item = items_[out++] = buffer_[early++];
-      item.lower += lower;
-    };
-    while (early < n_early && late < end) {
-      const std::uint32_t rank = std::min(buffer_[early].rank, items_[late].rank);
+    const Item* late = middle;
+    while (early < middle && late < end) {
+      const std::uint32_t rank = std::min(early->rank, late->rank);
       double tied_events = 0.0;
       double tied_rows = 0.0;
-      std::size_t tied_early = early;
-      std::size_t tied_late = late;
-      for (; tied_early < n_early && buffer_[tied_early].rank == rank; ++tied_early)
-        tied_events += buffer_[tied_early].product();
-      for (; tied_late < end && items_[tied_late].rank == rank; ++tied_late)
-        tied_rows += items_[tied_late].weight;
+      for (const Item* item = early; item < middle && item->rank == rank; ++item)
+        tied_events += item->product();
+      for (const Item* item = late; item < end && item->rank == rank; ++item)
+        tied_rows += item->weight();
       above -= tied_events;
-      while (early < tied_early) take_early(below + 0.5 * tied_rows);
-      while (late < tied_late) {
-        Item& item = items_[out++] = items_[late++];
-        item.higher += above + 0.5 * tied_events;
+      for (; early < middle && early->rank == rank; ++early, ++out) {
+        *out = *early;
+        out->lower += below + 0.5 * tied_rows;
+      }
+      for (; late < end && late->rank == rank; ++late, ++out) {
+        *out = *late;
+        out->higher += above + 0.5 * tied_events;
       }
       below += tied_rows;
     }
-    while (early < n_early) take_early(below);
+    for (; early < middle; ++early, ++out) {
+      *out = *early;
+      out->lower += below;
+    }
+    std::copy(late, end, out);  // no event of the first block scores higher
   }
 
   const CensoredRows& rows_;
   Vector<std::size_t> run_start_;      // positions in `items_`, and their number
   Vector<std::size_t> stratum_start_;  // runs, and their number
   Vector<Item> items_;
-  Vector<Item> buffer_;
+  Vector<Item> merged_;
 };
 
-// Requires: no NaN, non-negative weights.
+// Requires: no NaN, non-negative weights, fewer than 2^31 rows.
 inline RowPairs concordance(const CensoredRows& rows, std::span<const double> score) {
-  return ConcordanceCount(rows, score).row_pairs();
+  if (rows.weight.empty() && rows.event_weight.empty())
+    return ConcordanceCount<CountedRow>(rows, score).row_pairs();
+  return ConcordanceCount<WeightedRow>(rows, score).row_pairs();
 }
 
 }  // namespace rocpath
