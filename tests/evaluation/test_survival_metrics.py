@@ -196,3 +196,24 @@ def test_every_metric_has_intervals_and_tests_with_groups_and_weights(name):
     assert 0 < result.differences["a", "b"].standard_error < 1
     assert 0 <= result.p_value <= 1
     assert "events" in repr(result)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_within_strata_only_pairs_of_the_same_stratum_count(weighted):
+    time, event, score = tied_data(4)
+    stratum = np.arange(60) % 4
+    weight = 1 + np.arange(60) % 3 if weighted else np.ones(60, int)
+    rows = list(zip(time, event, score, weight.tolist(), strict=True))
+    result = rp.interval(
+        rp.Survival(time, event), score, "concordance", strata=stratum, sample_weight=weight
+    )
+    assert result.value == pytest.approx(float(oracle.harrell(rows, stratum)), rel=1e-13)
+    metric = rp.metrics.TimeDependentAUC(7)
+    result = rp.interval(rp.Survival(time, event), score, metric, strata=stratum)
+    areas, sizes = [], []
+    for code in range(4):
+        part = [(*row[:3], 1) for row, s in zip(rows, stratum, strict=True) if s == code]
+        areas.append(float(oracle.time_dependent_auc(part, 7)))
+        weights = oracle.inverse_probabilities(part, 1, lambda at: at <= 7)
+        sizes.append(float(sum(weights) * sum(row[0] > 7 for row in part)))
+    assert result.value == pytest.approx(np.average(areas, weights=sizes), rel=1e-13)

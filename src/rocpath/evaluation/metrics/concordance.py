@@ -160,11 +160,15 @@ class ConcordanceColumn(Column):
         """Weights of the pairs of each row."""
         return self._pairs()
 
+    @property
+    def n_pairs(self) -> float:
+        """Total weight of the comparable pairs."""
+        return 0.5 * float(self.pairs["comparable"].sum())
+
     @cached_property
     def estimate(self) -> Estimate:
         """The share of concordant pairs, and the influence of each row."""
-        pairs, sample = self.pairs, self.sample
-        total = 0.5 * float(pairs["comparable"].sum())
+        pairs, sample, total = self.pairs, self.sample, self.n_pairs
         if not total > 0:
             raise ValueError(
                 "y must have a comparable pair, a row with an event and a row that survives "

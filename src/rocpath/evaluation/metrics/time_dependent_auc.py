@@ -106,12 +106,25 @@ class TimeDependentColumn(Column):
         influence = (influence + sample.weights * curve.influence(sums)) / fall.sum()
         return Estimate(value, influence, sample.is_positive)
 
+    def _classes(self, time: float) -> tuple[Any, Any, Floats]:
+        """Return masks of events until a time and of rows that survive it, and weights."""
+        duration: Any = self.sample.duration
+        is_case = self.sample.is_positive & (duration <= time)
+        weight = self.sample.weights * np.where(is_case, self.censoring.weight, 1.0)
+        return is_case, duration > time, weight
+
+    @property
+    def n_pairs(self) -> float:
+        """Mean weight of the pairs over the times."""
+        classes = (self._classes(time) for time in self.metric.times)
+        return float(
+            np.mean([weight[case].sum() * weight[other].sum() for case, other, weight in classes])
+        )
+
     def _at(self, time: float) -> Estimate:
         """Return the AUC at a time, and the influence of each row."""
         sample = self.sample
-        duration: Any = sample.duration
-        is_case, is_control = sample.is_positive & (duration <= time), duration > time
-        weight = sample.weights * np.where(is_case, self.censoring.weight, 1.0)
+        is_case, is_control, weight = self._classes(time)
         used = np.flatnonzero(is_case | is_control)
         if not (weight[is_case].sum() > 0 and weight[is_control].sum() > 0):
             raise ValueError(

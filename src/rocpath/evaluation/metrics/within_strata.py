@@ -141,6 +141,7 @@ class StratifiedColumn(Column):
         order = np.argsort(code, kind="stable")
         ends = np.searchsorted(code[order], np.arange(n_codes + 1))
         value, influence = np.full(n_codes, np.nan), np.zeros(code.size)
+        n_pairs = np.full(n_codes, np.nan)
         plain = replace(sample, group=None, stratum=None, copy=None, time=None)
         for stratum in np.flatnonzero(np.diff(ends)):
             rows = order[ends[stratum] : ends[stratum + 1]]
@@ -151,16 +152,24 @@ class StratifiedColumn(Column):
                 continue  # undefined in this stratum, such as without comparable pairs
             if np.isfinite(value[stratum]):
                 influence[rows] = part.influence
+                # Not all pairs of rows with and without an event are comparable.
+                n_pairs[stratum] = getattr(part, "n_pairs", np.nan)
         used = np.isfinite(value)
-        return _Strata(np.where(used, value, 0.0), self._shares(used), influence)
+        shares = self._shares(used, n_pairs if np.isfinite(n_pairs).any() else None)
+        return _Strata(np.where(used, value, 0.0), shares, influence)
 
-    def _shares(self, used: NDArray[np.bool_]) -> Floats:
-        """Return the share of each stratum in the average."""
+    def _shares(self, used: NDArray[np.bool_], n_pairs: Floats | None = None) -> Floats:
+        """Return the share of each stratum in the average.
+
+        ``n_pairs`` are the pairs that a metric compares, if not all of both classes.
+        """
         weight, n_codes = self.sample.weights, used.size
         if self.metric.weighting == "equal":
             size: Any = np.ones(n_codes)
         elif self.metric.weighting == "rows":
             size = np.bincount(self._code, weight, n_codes)
+        elif n_pairs is not None:
+            size = n_pairs
         else:
             size = np.ones(n_codes)
             for _, mask in self.sample.class_masks:
