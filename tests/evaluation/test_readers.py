@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import special, stats
 
 import rocpath as rp
 from tests import oracle_readers
@@ -99,6 +99,7 @@ def test_equal_ratings_have_no_difference():
 
 def test_means_of_one_modality_have_intervals_of_their_own():
     # Hillis (2014): Var = (MS(R) + r Cov2) / r, from the values of the modality alone.
+    # Both variances have degrees of freedom; those of Cov2 are of 8 positives, at most.
     y, ratings = simulated(n_modalities=2)
     result = rp.compare_readers(y, ratings)
     areas = [rp.auc(y, rating) for rating in ratings[0]]
@@ -109,11 +110,16 @@ def test_means_of_one_modality_have_intervals_of_their_own():
         if i != j
     ]
     square, shared = np.var(areas, ddof=1), 4 * max(np.mean(covariance), 0)
-    freedom = (square + shared) ** 2 / (square**2 / 3)
+    of_cases = result.design.case_freedom[0]
+    assert 4 < of_cases < 24
+    freedom = (square + shared) ** 2 / (square**2 / 3 + shared**2 / of_cases)
     interval = result.intervals["modality 1"]
     assert interval.standard_error == pytest.approx(np.sqrt((square + shared) / 4), rel=1e-9)
-    half = stats.t.ppf(0.975, freedom) * interval.standard_error
-    assert interval.low == pytest.approx(np.mean(areas) - half, rel=1e-9)
+    # Limits are symmetric on the logit scale.
+    mean = np.mean(areas)
+    half = stats.t.ppf(0.975, freedom) * interval.standard_error / (mean * (1 - mean))
+    assert special.logit(interval.low) == pytest.approx(special.logit(mean) - half, rel=1e-9)
+    assert special.logit(interval.high) == pytest.approx(special.logit(mean) + half, rel=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -160,5 +166,42 @@ def test_printed_tables():
     y, ratings = simulated(n_modalities=2)
     text = repr(rp.compare_readers(y, {"CT": ratings[0], "X-ray": ratings[1]}, fixed="readers"))
     assert text.startswith("AUC by reader")
-    assert "4 readers; for these readers." in text
+    assert "4 readers; conclusions hold for these readers and the population of cases." in text
     assert "CT - X-ray" in text
+
+
+def test_planned_studies_have_the_power_of_simulated_tests():
+    """F statistics with the planned noncentrality, drawn from the mean squares of the model."""
+    y, ratings = simulated(n_modalities=2, n_cases=60)
+    result = rp.compare_readers(y, ratings)
+    n_cases = result.n_cases_needed(0.2, n_readers=6)
+    design, rng = result.design, np.random.default_rng(0)
+    (first, second, third), r, k = design.error_covariances, 6, 60 / n_cases
+    shared = max(second - third, 0.0)
+    of_case = design.error_variance - first - shared
+    of_reader = max(design.interaction_mean_square - of_case, 0.0)
+    expected = of_reader + k * of_case
+    # MS(TR) is a multiple of chi-squared; the difference is normal with the variance of
+    # the sum of all components.
+    square = expected * rng.chisquare(r - 1, 40000) / (r - 1)
+    difference = 0.2 + rng.normal(size=40000) * np.sqrt(2 / r * (expected + r * k * shared))
+    error = square + r * k * shared
+    freedom = error**2 / square**2 * (r - 1)
+    found = stats.f.sf(0.5 * r * difference**2 / error, 1, freedom) < 0.05
+    # The method treats the degrees of freedom as known, which makes a small difference.
+    assert found.mean() == pytest.approx(0.8, abs=0.03)
+    assert result.n_cases_needed(0.2, n_readers=12) < n_cases
+    with pytest.raises(ValueError, match="n_readers must be larger than 2"):
+        result.n_cases_needed(0.001, n_readers=2)
+    with pytest.raises(ValueError, match="fixed cases"):
+        rp.compare_readers(y, ratings, fixed="cases").n_cases_needed(0.1)
+
+
+def test_planning_for_fixed_readers_is_that_of_a_normal_test():
+    y, ratings = simulated(n_modalities=2, n_cases=60)
+    result = rp.compare_readers(y, ratings, fixed="readers")
+    # With variance proportional to 1 / n: (z_.975 + z_.8)^2 SE^2 60 / d^2, up to the tail
+    # of the other sign.
+    needed = (stats.norm.ppf(0.975) + stats.norm.ppf(0.8)) ** 2
+    needed *= result.standard_error**2 * 60 / 0.1**2
+    assert result.n_cases_needed(0.1) == pytest.approx(needed, abs=1)

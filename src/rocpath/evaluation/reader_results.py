@@ -1,12 +1,15 @@
 """The result of a study with several readers, printed as tables."""
 
+from bisect import bisect_left
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from rocpath.evaluation.comparison_results import MetricComparison
 from rocpath.evaluation.designs.readers import ReaderDesign
 from rocpath.evaluation.results import frame_of
-from rocpath.validation import Floats
+from rocpath.validation import Floats, finite_number, share_between, whole_number
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
@@ -41,9 +44,58 @@ class ReaderComparison(MetricComparison):
         return [(header, rows), *MetricComparison._tables(self)]
 
     def _below(self) -> list[str]:
-        kinds = {"readers": "these readers", "cases": "these cases"}
-        fixed = kinds.get(str(self.design.fixed), "populations of readers and cases")
-        return [*MetricComparison._below(self), f"{len(self.readers)} readers; for {fixed}."]
+        populations = {
+            "readers": "these readers and the population of cases",
+            "cases": "these cases and the population of readers",
+        }
+        whom = populations.get(str(self.design.fixed), "the populations of readers and cases")
+        sentence = f"{len(self.readers)} readers; conclusions hold for {whom}."
+        return [*MetricComparison._below(self), sentence]
+
+    def n_cases_needed(
+        self, difference: float, *, n_readers: int | None = None, power: float = 0.8
+    ) -> int:
+        """Compute how many cases a new study needs to find a difference.
+
+        The method is that of Hillis, Obuchowski and Berbaum (2011). The components of
+        variance are those of this study, and the test has its confidence level.
+
+        Parameters
+        ----------
+        difference : float
+            Difference between two modalities.
+        n_readers : int, optional
+            Number of readers of the new study; by default that of this one.
+        power : float
+            Probability of finding the difference.
+
+        Returns
+        -------
+        int
+            Number of cases, with the same share of positives as in this study.
+        """
+        if self.design.fixed == "cases":
+            raise ValueError("n_cases_needed is not defined for fixed cases.")
+        size = abs(finite_number("difference", difference))
+        n_readers = whole_number("n_readers", n_readers or len(self.readers), least=2)
+        power = share_between("power", power)
+        first = next(iter(self.intervals.values()))
+        n_cases = (first.n_positives or 0) + (first.n_negatives or 0)
+
+        def reached(case_ratio: float) -> float:
+            return self.design.power(
+                size, n_readers=n_readers, case_ratio=case_ratio, confidence=self.confidence
+            )
+
+        if reached(np.inf) < power:
+            raise ValueError(
+                f"n_readers must be larger than {n_readers}: even with any number of cases, the "
+                f"power is at most {reached(np.inf):.2f}, because readers disagree."
+            )
+        high = 4
+        while reached(high / n_cases) < power:
+            high *= 2
+        return bisect_left(range(high), power, lo=4, key=lambda n: reached(n / n_cases))
 
     def to_reader_frame(self) -> Any:
         """Return a data frame with the value for each modality and reader."""

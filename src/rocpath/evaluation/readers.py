@@ -107,7 +107,10 @@ def reader_design(
         column_of(metric, sample, rating) for rating in study.rating.reshape(-1, len(sample))
     ]
     value = np.array([column.value for column in columns]).reshape(shape)
-    return ReaderDesign(value, design_of([columns]).matrix.reshape(shape + shape), fixed)
+    rows = design_of([columns])
+    of_modality = np.kron(np.eye(shape[0]), np.ones(shape[1]) / shape[1])
+    freedom = np.array([rows.variance(contrast).freedom for contrast in of_modality])
+    return ReaderDesign(value, rows.matrix.reshape(shape + shape), freedom, fixed)
 
 
 def _comparison(
@@ -151,14 +154,21 @@ def _comparison(
 def _interval(
     value: float, variance: Variance, metric: Any, sample: Sample, confidence: float
 ) -> MetricInterval:
-    """Return the mean of a modality with its interval."""
+    """Return the mean of a modality with its interval, symmetric on the logit scale."""
     error, half = _error_and_half(variance, confidence)
-    low, high = metric.bounds
+    smallest, largest = metric.bounds
+    share = (value - smallest) / (largest - smallest)
+    low, high = value - half, value + half
+    if 0 < share < 1:
+        # With few cases, an interval that is symmetric around a mean near 1 is too short.
+        width = half / ((largest - smallest) * share * (1.0 - share))
+        shares = special.expit(special.logit(share) + np.array([-width, width]))
+        low, high = (smallest + (largest - smallest) * shares).tolist()
     return MetricInterval(
         name=metric.name,
         value=value,
-        low=max(value - half, low),
-        high=min(value + half, high),
+        low=max(low, smallest),
+        high=min(high, largest),
         standard_error=error,
         confidence=confidence,
         positive=sample.classes[1],

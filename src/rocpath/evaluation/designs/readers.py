@@ -29,12 +29,15 @@ class ReaderDesign:
         Value of the metric.
     covariance : array, shape (n_modalities, n_readers, n_modalities, n_readers)
         Covariance of any two values for fixed readers, over samples of cases.
+    case_freedom : array, shape (n_modalities,)
+        Degrees of freedom of the variance of each modality's mean over samples of cases.
     fixed : {"readers", "cases"} or None
         What the conclusions are not generalized over.
     """
 
     value: Floats
     covariance: Floats
+    case_freedom: Floats
     fixed: FixedFactor = None
 
     @property
@@ -100,7 +103,11 @@ class ReaderDesign:
         return Variance(2.0 / self.n_readers * self.error.value, self.error.freedom)
 
     def mean_variance(self, modality: int) -> Variance:
-        """Return the variance of the mean of a modality, from its own values."""
+        """Return the variance of the mean of a modality, from its own values.
+
+        Hillis' degrees of freedom treat the covariances as known. Here they count too,
+        since intervals of means would otherwise be too short with few positive cases.
+        """
         n_readers = self.n_readers
         covariance = self.covariance[modality, :, modality]
         variance = float(np.trace(covariance)) / n_readers
@@ -109,9 +116,13 @@ class ReaderDesign:
         if self.fixed == "cases":
             total = Variance(mean_square, n_readers - 1.0)
         elif self.fixed == "readers":
-            total = Variance(variance + (n_readers - 1) * max(shared, 0.0), np.inf)
+            by_case = variance + (n_readers - 1) * max(shared, 0.0)
+            total = Variance(by_case, float(self.case_freedom[modality]))
         else:
-            total = _hillis(mean_square, n_readers * max(shared, 0.0), n_readers - 1.0)
+            by_case = n_readers * max(shared, 0.0)
+            total = _hillis(
+                mean_square, by_case, n_readers - 1.0, float(self.case_freedom[modality])
+            )
         return total._replace(value=total.value / n_readers)
 
     def test(self) -> OverallTest:
@@ -128,10 +139,41 @@ class ReaderDesign:
         )
         return OverallTest(statistic, q, error.freedom, float(p_value), True)
 
+    def power(
+        self, difference: float, *, n_readers: int, case_ratio: float, confidence: float
+    ) -> float:
+        """Return the probability of finding a difference between two modalities.
 
-def _hillis(mean_square: float, added: float, freedom: float) -> Variance:
-    """Return a mean square plus a known variance, with Hillis' degrees of freedom."""
+        ``case_ratio`` is the number of cases of the new study, relative to this one; a
+        study with infinitely many cases has the largest power (Hillis, Obuchowski and
+        Berbaum, 2011).
+        """
+        different_modality, same_modality, both = self.error_covariances
+        excess = max(same_modality - both, 0.0)
+        own = self.error_variance - different_modality
+        interaction = max(self.interaction_mean_square - own + excess, 0.0)
+        freedom = (self.n_modalities - 1.0) * (n_readers - 1.0)
+        if self.fixed == "readers":
+            error = Variance((own + (n_readers - 1) * excess) / case_ratio, np.inf)
+        else:
+            mean_square = interaction + (own - excess) / case_ratio
+            error = _hillis(mean_square, n_readers * excess / case_ratio, freedom)
+        if error.value <= 0:
+            return 1.0
+        shift = 0.5 * n_readers * difference**2 / error.value
+        if np.isinf(error.freedom):
+            return 1.0 - float(special.chndtr(special.chdtri(1, 1 - confidence), 1, shift))
+        quantile = special.fdtri(1, error.freedom, confidence)
+        return 1.0 - float(special.ncfdtr(1, error.freedom, shift, quantile))
+
+
+def _hillis(
+    mean_square: float, added: float, freedom: float, added_freedom: float = np.inf
+) -> Variance:
+    """Return a mean square plus a variance, with Satterthwaite's degrees of freedom.
+
+    They are Hillis' if the added variance is treated as known.
+    """
     total = mean_square + added
-    if mean_square <= 0:
-        return Variance(total, np.inf)
-    return Variance(total, total**2 / mean_square**2 * freedom)
+    squares = mean_square**2 / freedom + added**2 / added_freedom
+    return Variance(total, total**2 / squares if squares > 0 else np.inf)
