@@ -15,6 +15,7 @@ from .evaluation.reader_results import ReaderComparison
 from .evaluation.readers import compare_readers
 from .evaluation.results import AUCComparison, AUCInterval, MetricInterval
 from .evaluation.score_evaluation import ScoreEvaluation
+from .evaluation.survival_evaluation import SurvivalEvaluation
 from .evaluation.threshold_table import ThresholdRow, ThresholdTable, threshold_table
 from .evaluation.thresholds import choose_threshold
 from .files.sequences import read_sequences
@@ -62,6 +63,7 @@ __all__ = [
     "ScoreEvaluation",
     "StepPath",
     "Survival",
+    "SurvivalEvaluation",
     "TableClassifier",
     "ThresholdClassifier",
     "ThresholdRow",

@@ -14,6 +14,8 @@ from rocpath.evaluation.results import (
     percent,
 )
 
+_LEVEL = 0.05  # significance level for Holm-adjusted p-values
+
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
 class MetricDifference(Sentence):
@@ -157,6 +159,20 @@ class MetricComparison(TextTable):
     def equivalence_p_value(self) -> float | None:
         """P-value of the test of equivalence, if there are two scores."""
         return self._only.equivalence_p_value
+
+    @property
+    def findings(self) -> list[str]:
+        """Each significant difference in a sentence, or the absence of any."""
+        sentences = []
+        for (first, second), pair in self.differences.items():
+            if pair.adjusted_p_value < _LEVEL:
+                better, worse = (first, second) if pair.value > 0 else (second, first)
+                sentences.append(
+                    f"{better!r} has a significantly higher {self.name} than {worse!r} "
+                    f"(difference {abs(pair.value):.4f} ± {pair.standard_error:.4f}, "
+                    f"Holm-adjusted {p_text(pair.adjusted_p_value)})."
+                )
+        return sentences or [f"No significant difference in {self.name}."]
 
     def _tables(self) -> list[tuple[list[str], list[list[str]]]]:
         level = f"{percent(self.confidence)} CI"

@@ -11,13 +11,12 @@ from rocpath.evaluation.comparison_results import MetricComparison
 from rocpath.evaluation.comparisons import compare
 from rocpath.evaluation.intervals import auc_metric, interval
 from rocpath.evaluation.methods import methods_paragraph
-from rocpath.evaluation.results import MetricInterval, TextTable, p_text, percent
+from rocpath.evaluation.results import MetricInterval, TextTable, percent
 from rocpath.evaluation.score_decisions import ScoreDecisions
 from rocpath.files.writer import write_file
 from rocpath.sample import Sample
 from rocpath.validation import Floats, share_between
 
-_LEVEL = 0.05  # significance level for Holm-adjusted p-values
 _THRESHOLDS = ("youden", "fpr=0.05", "tpr=0.95")
 
 
@@ -137,18 +136,7 @@ class ScoreEvaluation(TextTable):
     @property
     def findings(self) -> list[str]:
         """Each significant difference in a sentence, or the absence of any."""
-        if self.comparison is None:
-            return []
-        sentences = []
-        for (first, second), pair in self.comparison.differences.items():
-            if pair.adjusted_p_value < _LEVEL:
-                better, worse = (first, second) if pair.value > 0 else (second, first)
-                sentences.append(
-                    f"{better!r} has a significantly higher {self.metric} than {worse!r} "
-                    f"(difference {abs(pair.value):.4f} ± {pair.standard_error:.4f}, "
-                    f"Holm-adjusted {p_text(pair.adjusted_p_value)})."
-                )
-        return sentences or [f"No significant difference in {self.metric}."]
+        return [] if self.comparison is None else self.comparison.findings
 
     def _tables(self) -> list[tuple[list[str], list[list[str]]]]:
         if self.comparison is not None:

@@ -8,9 +8,12 @@ from numpy.typing import ArrayLike
 
 from rocpath.evaluation.results import p_text, percent
 from rocpath.evaluation.score_evaluation import ScoreEvaluation
+from rocpath.evaluation.survival_evaluation import SurvivalEvaluation
 from rocpath.pages.page import page_html
 from rocpath.pages.score_charts import score_chart
 from rocpath.sample import Sample
+from rocpath.survival import Survival
+from rocpath.validation import describe
 
 
 def evaluation_report(
@@ -26,7 +29,7 @@ def evaluation_report(
     confidence: float = 0.95,
     positive: Any = None,
     title: str = "Evaluation of scores",
-) -> ScoreEvaluation:
+) -> ScoreEvaluation | SurvivalEvaluation:
     """Evaluate and compare scores, and write a self-contained HTML page.
 
     The page shows the metric with intervals and tests, ROC, precision-recall and gains
@@ -35,8 +38,9 @@ def evaluation_report(
 
     Parameters
     ----------
-    y : array-like, shape (n_rows,)
-        Labels with exactly two distinct values.
+    y : array-like, shape (n_rows,), or Survival
+        Labels with exactly two distinct values, or censored times. For these, the page
+        shows concordance indices and time-dependent AUCs instead.
     scores : dict of array-like, shape (n_rows,)
         Scores by name, larger for rows that are more likely to be positive. Calibration
         and net benefit are shown for scores between 0 and 1.
@@ -61,7 +65,7 @@ def evaluation_report(
 
     Returns
     -------
-    ScoreEvaluation
+    ScoreEvaluation or SurvivalEvaluation
         The results, printed as ``rocpath compare`` prints them. Its method ``report``
         writes the page.
 
@@ -79,6 +83,14 @@ def evaluation_report(
     >>> evaluation.findings
     ['No significant difference in AUC.']
     """
+    if Survival.from_outcome(y) is not None:
+        for name, value in (("max_fpr", max_fpr), ("by", by), ("positive", positive)):
+            if value is not None:
+                raise ValueError(f"{name} must be None for censored times, got {describe(value)}.")
+        survival = SurvivalEvaluation.from_scores(y, scores, groups=groups, confidence=confidence)
+        if path is not None:
+            survival.report(path, title=title)
+        return survival
     evaluation = ScoreEvaluation.from_scores(
         y,
         scores,

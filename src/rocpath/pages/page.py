@@ -32,8 +32,9 @@ def page_html(
     if needs_plotly:
         texts = {"plotly": f"{plotly_script()}\n{web_file('charts.js')}", **texts}
     # The first script defines a function for the others.
-    first = next(iter(texts))
-    texts[first] = f"{web_file('palette.js')}\n{texts[first]}"
+    if texts:
+        first = next(iter(texts))
+        texts[first] = f"{web_file('palette.js')}\n{texts[first]}"
     style_sheets = [web_file(f"{name}.css") for name in styles]
     values["style"] = "".join([css_variables(), *style_sheets])
     values["hashes"] = [_hash(text) for text in texts.values()]
