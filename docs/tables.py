@@ -81,7 +81,55 @@ def write_penalties():
     write("penalties", ["rule", *short, "mean ratio", "mean AUC"], rows)
 
 
+def ranges(rows, column):
+    values = [float(row[column]) for row in rows]
+    return f"{min(values):.3f} to {max(values):.3f}"
+
+
+def write_survival_coverage():
+    """Summarize the coverage and sizes of each metric by number of events."""
+    metrics = {"harrell": "Harrell's C", "uno": "Uno's C", "auc": "AUC(t)"}
+    by_cell = defaultdict(list)
+    for row in read("coverage", "survival_coverage"):
+        design = "groups" if row["kind"] == "groups" else "independent rows"
+        by_cell[design, row["metric"], int(row["events"])].append(row)
+    rows = [
+        [
+            design,
+            metrics[metric],
+            str(events),
+            str(len(cells)),
+            *(ranges(cells, name) for name in ("coverage", "size_of_two", "size_of_four")),
+        ]
+        for (design, metric, events), cells in by_cell.items()
+    ]
+    head = ["rows", "metric", "events", "settings", "coverage", "size, two", "size, four"]
+    write("survival_coverage", head, rows)
+
+
+def write_survival_speed():
+    rows = read("speed", "survival_speed")
+    write("survival_speed", list(rows[0]), [list(row.values()) for row in rows])
+
+
+def write_reader_coverage():
+    """Summarize the sizes and coverages of reader studies by number of readers."""
+    by_readers = defaultdict(list)
+    for row in read("coverage", "reader_coverage"):
+        by_readers[int(row["readers"])].append(row)
+    names = ("size", "coverage_of_difference", "coverage_of_mean")
+    rows = [
+        [str(n), str(len(cells)), *(ranges(cells, name) for name in names)]
+        for n, cells in by_readers.items()
+    ]
+    head = ["readers", "settings", "size of 5% tests", "coverage of differences"]
+    write("reader_coverage", [*head, "coverage of means"], rows)
+
+
 def write_all():
+    write_survival_coverage()
+    write_survival_speed()
+    write_reader_coverage()
     write_search_speed()
     write_segmentation_speed()
     write_accuracy()

@@ -27,8 +27,8 @@ import rocpath as rp
 
 RESULTS = Path(__file__).parent / "results"
 KINDS = ("hazards", "log-logistic", "ties", "groups")
-EVENTS = (10, 15, 25, 50, 100)
-SLOPES = (0.0, 0.7, 1.5)
+EVENTS = (10, 25)
+SLOPES = (0.0, 1.5)
 # Rate of random censoring, and the end of the study.
 CENSORING = {"light": (0.25, 4.0), "heavy": (0.5, 0.11)}
 TIME = {"light": 0.2, "heavy": 0.5}  # of the AUC, as a share of the study
@@ -134,11 +134,13 @@ def cell(kind, censoring, events, slope, name, n_tries, rng):
         y, risk, noisy, groups = draw(kind, slope, rate, end, n_rows, rng)
         try:
             result = rp.interval(y, risk, metric, groups=groups)
-            two += rp.compare(y, noisy[:2].T, metric, groups=groups).p_value < 0.05
-            four += rp.compare(y, noisy.T, metric, groups=groups).p_value < 0.05
+            comparison = rp.compare(y, noisy.T, metric, groups=groups)
         except ValueError:
             continue  # no events, or nobody is observed longer
         n_defined += 1
+        # The test of two columns does not depend on the others.
+        two += comparison.differences["0", "1"].p_value < 0.05
+        four += comparison.p_value < 0.05
         held += result.low <= true <= result.high
         width += result.high - result.low
     values = (value / max(n_defined, 1) for value in (held, two, four, width))
@@ -148,23 +150,23 @@ def cell(kind, censoring, events, slope, name, n_tries, rng):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--tries", type=int, default=4000)
+    parser.add_argument("--tries", type=int, default=2000)
     parser.add_argument("--kinds", nargs="+", default=KINDS, choices=KINDS)
     parser.add_argument("--events", nargs="+", type=int, default=EVENTS)
     parser.add_argument("--slopes", nargs="+", type=float, default=SLOPES)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=RESULTS / "survival_coverage.csv")
     options = parser.parse_args()
-    rows = []
-    for kind in options.kinds:
-        rng = np.random.default_rng([options.seed, KINDS.index(kind)])
-        settings = product(CENSORING, options.events, options.slopes, METRICS)
-        for setting in settings:
-            rows.append(cell(kind, *setting, options.tries, rng))
-            report(rows[-1])
     with options.out.open("w", newline="") as file:
-        csv.writer(file).writerows([HEADER, *rows])
-    print(f"{len(rows)} settings")
+        writer = csv.writer(file)
+        writer.writerow(HEADER)
+        for kind in options.kinds:
+            rng = np.random.default_rng([options.seed, KINDS.index(kind)])
+            for setting in product(CENSORING, options.events, options.slopes, METRICS):
+                row = cell(kind, *setting, options.tries, rng)
+                writer.writerow(row)
+                file.flush()
+                report(row)
 
 
 def report(row):

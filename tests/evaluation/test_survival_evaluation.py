@@ -63,7 +63,7 @@ def test_undefined_metrics_are_left_out_and_arguments_of_labels_are_refused(tmp_
     result = rp.SurvivalEvaluation.from_scores(y, {"risk": [4, 3, 2, 1]})
     assert "AUC at time 3" not in result.intervals
     assert "AUC at time 2" in result.intervals
-    with pytest.raises(ValueError, match="y must be a rocpath.Survival"):
+    with pytest.raises(ValueError, match=r"y must be a rocpath\.Survival"):
         rp.SurvivalEvaluation.from_scores([0, 1, 0, 1], {"risk": [4, 3, 2, 1]})
     with pytest.raises(ValueError, match="max_fpr must be None for censored times"):
         rp.evaluation_report(y, {"risk": [4, 3, 2, 1]}, path=tmp_path / "page.html", max_fpr=0.1)
