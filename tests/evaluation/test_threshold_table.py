@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from scipy.stats import t
 from sklearn import metrics
 
 import rocpath as rp
+from rocpath.evaluation.alert_rates import Days
 from rocpath.evaluation.decision_rates import SharePair
 from rocpath.evaluation.results import Limits
 
@@ -172,3 +174,43 @@ def test_undefined_rates_and_scores_that_are_no_probabilities():
 def test_invalid_thresholds_raise(threshold, message):
     with pytest.raises(ValueError, match=message):
         rp.threshold_table(*probabilities(), threshold)
+
+
+def test_alerts_per_day_count_the_rows_of_each_day():
+    rng = np.random.default_rng(2)
+    y, p = probabilities(700)
+    day = rng.integers(0, 30, 700)
+    day[:2] = 0, 29
+    row = rp.threshold_table(
+        y, p, 0.4, time=np.datetime64("2026-03-01T13:00") + day.astype("m8[D]")
+    )[0]
+    count = np.bincount(day[p >= 0.4], minlength=30)
+    value, low, high = row.alerts_per_day
+    assert value == pytest.approx(count.mean())
+    half = t.ppf(0.975, 29) * max(count.var(ddof=1), count.mean()) ** 0.5 / 30**0.5
+    assert (low, high) == pytest.approx(
+        (value * np.exp(-half / value), value * np.exp(half / value))
+    )
+    same = rp.threshold_table(y, p, 0.4, time=day + 0.25)[0]
+    assert same.alerts_per_day == row.alerts_per_day
+    # At most five alerts per day on average: 150 of the rows of 30 days.
+    table = rp.threshold_table(y, p, "alerts=5", time=day)
+    assert table[0].tp + table[0].fp == 150
+    assert "alerts per day" in repr(table)
+    with pytest.raises(ValueError, match="with time"):
+        rp.threshold_table(y, p, "alerts=5")
+    with pytest.raises(ValueError, match="time must be dates or numbers of days"):
+        rp.threshold_table(y, p, 0.4, time=np.repeat("today", 700))
+
+
+def test_intervals_of_alerts_cover_the_mean():
+    is_covered = []
+    for seed in range(400):
+        rng = np.random.default_rng(seed)
+        # Days differ: the counts are negative binomial with mean 4.
+        count = rng.poisson(rng.gamma(4, 1, 14))
+        days = Days(np.repeat(np.arange(14), count), 14)
+        _, low, high = days.alerts(np.ones(count.sum(), dtype=bool), 0.95)
+        is_covered.append(low <= 4 <= high)
+    # Three standard errors are 0.033.
+    assert np.mean(is_covered) > 0.917

@@ -7,6 +7,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rocpath.evaluation.alert_rates import Days
 from rocpath.evaluation.columns import design_warnings
 from rocpath.evaluation.decision_rates import DecisionRates
 from rocpath.evaluation.named_thresholds import NamedThreshold, named_thresholds
@@ -27,7 +28,9 @@ _RATIOS = {
     "accuracy": "accuracy",
     "predicted_positive_rate": "predicted positive",
     "net_benefit": "net benefit",
+    "alerts_per_day": "alerts per day",
 }
+_OPTIONAL = ("net_benefit", "alerts_per_day")
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
@@ -52,6 +55,8 @@ class ThresholdRow(Sentence):
         Likelihood ratios of a positive and of a negative prediction.
     accuracy, predicted_positive_rate : Limits
         Share of correct predictions, and of rows predicted positive.
+    alerts_per_day : Limits or None
+        Mean number of rows predicted positive per day, if ``time`` was given.
     net_benefit : Limits or None
         Net benefit (Vickers and Elkin, 2006); None if scores are not probabilities.
     tp, fp, fn, tn : int
@@ -85,6 +90,7 @@ class ThresholdRow(Sentence):
     prevalence: float
     confidence: float
     positive: Any
+    alerts_per_day: Limits | None = None
     notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
@@ -138,10 +144,10 @@ class ThresholdTable(TextTable):
         return frame_of([row.to_dict() for row in self.rows])
 
     def _tables(self) -> list[tuple[list[str], list[list[str]]]]:
-        has_benefit = any(row.net_benefit is not None for row in self.rows)
-        ratios = {
-            name: label for name, label in _RATIOS.items() if has_benefit or name != "net_benefit"
-        }
+        unknown = [
+            name for name in _OPTIONAL if all(getattr(row, name) is None for row in self.rows)
+        ]
+        ratios = {name: label for name, label in _RATIOS.items() if name not in unknown}
         has_subgroups = any(row.subgroup is not None for row in self.rows)
         tables = []
         for columns, text in ((_RATES, _percents), (ratios, _numbers)):
@@ -174,6 +180,7 @@ def threshold_table(
     groups: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
     by: ArrayLike | None = None,
+    time: ArrayLike | None = None,
     confidence: float = 0.95,
     positive: Any = None,
 ) -> ThresholdTable:
@@ -191,8 +198,8 @@ def threshold_table(
         Thresholds, or rules that choose them: "youden" (the default; the largest sum of
         sensitivity and specificity), "closest" (to perfect prediction in ROC space),
         "fpr=0.05" (largest sensitivity with at most this false positive rate),
-        "tpr=0.95", "precision=0.8", "top=100" (rows), or "cost=1:20" (costs of a false
-        positive and of a false negative).
+        "tpr=0.95", "precision=0.8", "top=100" (rows), "alerts=50" (per day, with
+        ``time``), or "cost=1:20" (costs of a false positive and of a false negative).
     prevalence : float, optional
         Share of positives in the population in which the threshold will be used. By
         default, that of the rows. Predictive values and net benefit depend on it.
@@ -205,6 +212,9 @@ def threshold_table(
         Non-negative weight of each row. With unequal weights, intervals are NaN.
     by : array-like, shape (n_rows,), optional
         Subgroup of each row. Each subgroup has a row of the table for each threshold.
+    time : array-like, shape (n_rows,), optional
+        Date of each row, or its time in days: the table then has the number of alerts
+        (rows predicted positive) per day. Different days are assumed to be independent.
     confidence : float
         Nominal coverage of each interval.
     positive : label, optional
@@ -228,11 +238,13 @@ def threshold_table(
     prevalence = None if prevalence is None else share_between("prevalence", prevalence)
     sample = Sample.from_labels(y, groups=groups, sample_weight=sample_weight, positive=positive)
     score = sample.scores("scores", scores)
-    labels = None if by is None else label_vector("by", by)
-    if labels is not None:
-        check_count("by must have one entry", labels.size, len(sample), "rows")
+    labels = None if by is None else _subgroup_labels(by, len(sample))
+    days = None if time is None else Days.from_time(time, len(sample))
     if sample.weight is not None:
-        sample, score, labels = _used_rows(sample, score, labels)
+        used = np.flatnonzero(sample.weights)
+        sample, score = _used_rows(sample, used), score[used]
+        labels = None if labels is None else labels[used]
+        days = None if days is None else days.take(used)
     chooser = None
     if selection is not None:
         other = Sample.from_labels(selection[0], positive=sample.classes[1])
@@ -243,9 +255,16 @@ def threshold_table(
         thresholds,
         chooser=chooser,
         labels=labels,
+        days=days,
         prevalence=prevalence,
         confidence=confidence,
     )
+
+
+def _subgroup_labels(by: ArrayLike, n_rows: int) -> NDArray[Any]:
+    labels = label_vector("by", by)
+    check_count("by must have one entry", labels.size, n_rows, "rows")
+    return labels
 
 
 def rates_at_thresholds(
@@ -255,11 +274,14 @@ def rates_at_thresholds(
     *,
     chooser: tuple[Sample, Floats] | None = None,
     labels: NDArray[Any] | None = None,
+    days: Days | None = None,
     prevalence: float | None = None,
     confidence: float,
 ) -> ThresholdTable:
     """Compute a table for validated rows; ``chooser`` has the rows to choose from."""
-    named = named_thresholds(*((sample, score) if chooser is None else chooser), thresholds)
+    choosing = (sample, score) if chooser is None else chooser
+    n_days = None if days is None else days.n_days
+    named = named_thresholds(*choosing, thresholds, n_days=n_days)
     is_probability = bool(score.min() >= 0 and score.max() <= 1)
     rows = []
     for subgroup, members in _subgroups(labels):
@@ -269,7 +291,12 @@ def rates_at_thresholds(
             rates = DecisionRates(part, part_score, choice.threshold, confidence)
             notes = _notes(part, choice, is_same=chooser is None)
             options: dict[str, Any] = {"prevalence": prevalence, "is_probability": is_probability}
-            rows.append(_row(rates, choice, subgroup, notes, **options))
+            row = _row(rates, choice, subgroup, notes, **options)
+            if days is not None:
+                own = days if members is None else days.take(members)
+                alerts = own.alerts(part_score >= choice.threshold, confidence)
+                row = replace(row, alerts_per_day=alerts)
+            rows.append(row)
     return ThresholdTable(rows)
 
 
@@ -281,15 +308,11 @@ def _subgroups(labels: NDArray[Any] | None) -> Iterator[tuple[Any, NDArray[np.in
             yield value, np.flatnonzero(labels == value)
 
 
-def _used_rows(
-    sample: Sample, score: Floats, labels: NDArray[Any] | None
-) -> tuple[Sample, Floats, NDArray[Any] | None]:
+def _used_rows(sample: Sample, used: NDArray[np.intp]) -> Sample:
     """Drop rows with weight 0, and weights that are all equal."""
-    rows = np.flatnonzero(sample.weights)
-    sample = sample.take(rows)
+    sample = sample.take(used)
     weight = sample.weights
-    sample = replace(sample, weight=weight if weight.min() < weight.max() else None)
-    return sample, score[rows], None if labels is None else labels[rows]
+    return replace(sample, weight=weight if weight.min() < weight.max() else None)
 
 
 def _notes(sample: Sample, named: NamedThreshold, *, is_same: bool) -> tuple[str, ...]:
