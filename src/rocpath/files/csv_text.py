@@ -3,6 +3,7 @@
 import codecs
 import csv
 import io
+import re
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
@@ -64,7 +65,11 @@ def parse_table(
             infer_schema=False,
         )
     except pl.exceptions.PolarsError as error:
-        reason = _odd_row(content, separator, len(names)) or first_line(error)
+        reason = (
+            _open_quote(content, separator)
+            or _odd_row(content, separator, len(names))
+            or first_line(error)
+        )
         raise ValueError(f"{source} cannot be read: {reason}.") from None
     table.columns = names
     kept, coded = set(text), set(codes)
@@ -170,7 +175,36 @@ def _header_and_rows(source: str, content: bytes, separator: str) -> tuple[list[
             "number of fields: use commas in all rows."
         )
     rows = file.read()
+    if not rows and (reason := _open_quote(content, separator)):
+        raise ValueError(f"{source} cannot be read: {reason}.")
     return names, rows + b"\n" if rows else b""
+
+
+def _open_quote(content: bytes, separator: str) -> str:
+    """Describe the first row with a quote that is not closed, if there is one."""
+    # Called only after a failure, since it visits all separators in Python.
+    mark = separator.encode()
+    row = opened = 0
+    is_inside = False
+    for found in re.finditer(rb'""|"|\n|' + re.escape(mark), content):
+        token, start, end = found[0], found.start(), found.end()
+        is_field_start = start == 0 or content[start - 1 : start] in (mark, b"\n")
+        if token == b'"' and not is_inside and is_field_start:
+            is_inside, opened = True, row
+        elif token == b'"' and is_inside:
+            is_inside = False
+            if content[end : end + 1] not in (b"", mark, b"\n", b"\r"):
+                break
+        elif token == b'"':
+            opened = row
+            break
+        elif token == b"\n" and not is_inside:
+            row += 1
+    else:
+        if not is_inside:
+            return ""
+    place = f"row {opened}" if opened else "the header"
+    return f"{place} has a quote that is not closed"
 
 
 def _odd_row(content: bytes, separator: str, n_columns: int) -> str:

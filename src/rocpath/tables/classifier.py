@@ -1,6 +1,7 @@
 """TableClassifier: compare, fit and evaluate models of raw data frames."""
 
 import os
+import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Self
@@ -219,6 +220,9 @@ class TableClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict labels with the threshold chosen in the fit.
 
+        Warns of numbers far outside the range of the training rows, and of categories
+        that do not occur in them.
+
         Parameters
         ----------
         X : pandas or polars data frame
@@ -228,7 +232,11 @@ class TableClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         -------
         array, shape (n_rows,)
         """
-        is_positive = self.model_.is_positive(self.decision_function(X))
+        check_is_fitted(self, "model_")
+        table = as_table(X)
+        for note in self.model_.unusual_values(table):
+            warnings.warn(note, stacklevel=2)
+        is_positive = self.model_.is_positive(self.model_.scores(table))
         return np.asarray(self.classes_[is_positive.astype(int)])
 
     def evaluate(
@@ -311,7 +319,7 @@ class TableClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         # Pages are above the results that they show.
         from rocpath.pages.report import fit_report_html
 
-        check_is_fitted(self, "fit_")
+        self._check_has_results("report")
         page = fit_report_html(self.fit_, title=title, headline=headline(self.fit_, test))
         write_file(path, page)
 
@@ -344,8 +352,18 @@ class TableClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
             ``model.skops``, ``metrics.json``, ``weights.csv`` of a blend of scores, and
             ``report.html`` if Plotly and Jinja are installed.
         """
-        check_is_fitted(self, "fit_")
+        self._check_has_results("to_files")
         return result_files(self.fit_, title=title, test=test)
+
+    def _check_has_results(self, method: str) -> None:
+        """Raise if the results of the fit are not available."""
+        check_is_fitted(self, "model_")
+        if not hasattr(self, "fit_"):
+            raise ValueError(
+                f"{method} requires the held-out scores and the audit of the columns, which a "
+                "saved model does not contain: fit the model again, or open the report.html that "
+                "was written with it."
+            )
 
     @property
     def targets(self) -> ThresholdTargets:

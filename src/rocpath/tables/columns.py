@@ -23,10 +23,12 @@ from rocpath.tables.text_formats import (
     ColumnReading,
     decimal_format,
     has_leading_zeros,
+    mixed_date_formats,
     parse_text,
     read_format,
 )
 
+_MIN_SPACES = 2.0  # per value, of free text
 _MIN_ROWS_OF_ROW_NUMBERS = 20  # fewer integers may be consecutive by chance
 _LONGEST_CATEGORY = 1_000  # compared characters; a single cell may contain megabytes
 _SECONDS_PER_DAY = 86_400.0
@@ -297,7 +299,7 @@ def _drop_reason(series: pl.Series, n_values: int, min_frequency: int, *, is_giv
     if not _is_number(series):
         # Rare categories are merged; if all are rare, a constant remains.
         is_rare = series.drop_nulls().unique_counts().max() < min_frequency  # type: ignore[operator]
-        return "all values are rare, as in an identifier" if is_rare else ""
+        return _reason_of_rare_text(series) if is_rare else ""
     # Row numbers may rank the rows of this table, if it is sorted, but not those of
     # other tables.
     n_rows = len(series)
@@ -308,6 +310,18 @@ def _drop_reason(series: pl.Series, n_values: int, min_frequency: int, *, is_giv
         return "it contains row numbers"
     is_name = n_values > n_rows / MIN_ROWS_PER_ENTITY and is_identifier_name(series.name)
     return "it looks like an identifier" if is_name else ""
+
+
+def _reason_of_rare_text(series: pl.Series) -> str:
+    """Describe text in which all values are rare: dates, sentences or identifiers."""
+    if series.dtype == pl.String:
+        text = series.drop_nulls().str.strip_chars()
+        formats = mixed_date_formats(text)
+        if formats:
+            return f"its dates have several formats, such as {' and '.join(map(repr, formats))}"
+        if text.str.count_matches(r"\s+").mean() >= _MIN_SPACES:  # type: ignore[operator]
+            return "free text, which is not used"
+    return "all values are rare, as in an identifier"
 
 
 def _is_number(series: pl.Series) -> bool:

@@ -125,6 +125,18 @@ def parse_text(series: pl.Series, style: str) -> pl.Series:
     return number.zip_with(~is_percent.fill_null(False), number / 100.0)
 
 
+def mixed_date_formats(text: pl.Series) -> list[str]:
+    """Return an example of each format if values are dates of several formats."""
+    is_read = {style: parse_text(text, style).is_not_null() for style in _DATES}
+    rest, examples = pl.Series([True] * text.len(), dtype=pl.Boolean), []
+    for one in sorted(is_read.values(), key=lambda mask: -mask.sum()):
+        if (new := one & rest).any():
+            examples.append(text.filter(new)[0])
+            rest &= ~one
+    n_read = text.len() - int(rest.sum())
+    return examples[:2] if len(examples) > 1 and n_read >= _MIN_READABLE * text.len() else []
+
+
 def has_leading_zeros(series: pl.Series) -> bool:
     """Return whether all values are digits and some begin with a zero, as in zip codes."""
     known = series.drop_nulls().str.strip_chars()
