@@ -46,6 +46,13 @@ def test_blocks_of_the_readme_print_the_output_shown():
     assert names["best"].bound == names["best"].value
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="the last digit may differ")
+def test_blocks_of_the_page_about_decisions_print_the_output_shown():
+    names, found = {}, blocks("docs/decisions.md")
+    for (_, code), (_, shown) in zip(found[::2], found[1::2], strict=True):
+        assert printed(code, names) == shown
+
+
 def test_the_comparison_of_packages_names_public_functions():
     text = (ROOT / "README.md").read_text("utf-8")
     table = text.split("<!-- begin of the comparison -->")[1].split("<!-- end")[0]
