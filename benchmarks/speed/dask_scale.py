@@ -1,8 +1,8 @@
 """Measure how time and memory grow with the number of rows, on two Dask workers.
 
 Each case runs in a separate process with two single-threaded workers of 3 GB, and reads
-Parquet files of 10^6 rows with 5 columns. The cases are the exact AUC of a column with
-its confidence interval, ``AUCClassifier``, one step of ``minimize_aum`` and, if
+Parquet files of 10^6 rows with 20 columns. The cases are the exact AUC of a column, its
+confidence interval, a threshold, ``AUCClassifier``, one step of ``minimize_aum`` and, if
 installed, one round of XGBoost and the logistic regression of dask-ml. CPU seconds are
 reported because other programs may share the cores. The scheduler runs in the process
 of the client.
@@ -11,6 +11,8 @@ of the client.
 client and of the larger worker. ``dask_scale_growth.csv`` contains the growth exponents
 between the two largest sizes, and CPU seconds extrapolated to 10^9 and 10^10 rows, with
 exponents of at least one.
+
+With ``--table``, the results are printed as the table of docs/scaling.md.
 
 With ``--kills 50``, a model is instead fitted to 10^6 rows repeatedly, while workers
 are killed at random times until 50 have died. All fits are compared with an undisturbed
@@ -33,7 +35,7 @@ from pathlib import Path
 import numpy as np
 
 RESULTS = Path(__file__).parent / "results"
-N_COLUMNS = 5
+N_COLUMNS = 20
 ROWS_OF_A_FILE = 10**6
 COEF = np.linspace(1.0, -1.0, N_COLUMNS)
 THRESHOLD = 1.8375 * np.sqrt(COEF @ COEF + np.pi**2 / 3)  # for 5% positives
@@ -92,6 +94,20 @@ def score_of(X):
     return X[:, 0] if hasattr(X, "chunks") else X["x0"]
 
 
+def auc_case(X, y, client):
+    from rocpath.dask import auc
+
+    auc(y, score_of(X), client=client)
+    return 1
+
+
+def threshold_case(X, y, client):
+    from rocpath.dask import choose_threshold
+
+    choose_threshold(y, score_of(X), max_fpr=0.01, confidence=0.95, client=client)
+    return 1
+
+
 def interval_case(X, y, client):
     from rocpath.dask import auc_interval
 
@@ -141,6 +157,8 @@ def dask_ml_case(X, y, client):
 
 
 CASES = {
+    "auc": auc_case,
+    "choose_threshold": threshold_case,
     "auc_interval": interval_case,
     "AUCClassifier": classifier_case,
     "minimize_aum, one step": step_case,
@@ -248,6 +266,21 @@ def report_growth(out):
     save(out.with_name(f"{out.stem}_growth.csv"), fields, rows)
 
 
+def print_table(out):
+    """Print the finished cases as a Markdown table."""
+    print("| rows x 20 | case | seconds | CPU seconds | passes | larger worker | client |")
+    print("|---|---|---|---|---|---|---|")
+    for n_rows, case, outcome, *numbers in load(out):
+        if outcome != "finished":
+            print(f"| {int(n_rows):,} | {case} | {outcome} | | | | |")
+            continue
+        seconds, worker, client = map(float, numbers[:3])
+        n_passes = f"{float(numbers[3]):.0f}" if numbers[3] else ""
+        peaks = " | ".join(f"{float(one):.2f} GB" for one in numbers[4:6])
+        cpu = f"{worker + client:,.0f}"
+        print(f"| {int(n_rows):,} | {case} | {seconds:,.0f} | {cpu} | {n_passes} | {peaks} |")
+
+
 def measure_kills(out, n_rows, n_kills):
     """Kill workers at random times during fits, and compare the results."""
     from distributed import Client
@@ -302,6 +335,7 @@ def main():
     parser.add_argument("--cases", nargs="+", choices=list(CASES), default=list(CASES))
     parser.add_argument("--kills", type=int, help="number of workers to kill")
     parser.add_argument("--quick", action="store_true", help="use at most 10^5 rows")
+    parser.add_argument("--table", action="store_true", help="print the saved results")
     parser.add_argument("--out", type=Path, default=RESULTS / "dask_scale.csv")
     # Arguments of the processes that measure a single case.
     parser.add_argument("--case", help=argparse.SUPPRESS)
@@ -309,7 +343,9 @@ def main():
     options = parser.parse_args()
     os.environ["OMP_NUM_THREADS"] = "1"
     out = options.out.with_name("dask_scale_quick.csv") if options.quick else options.out
-    if options.case:
+    if options.table:
+        print_table(out)
+    elif options.case:
         measure(options.case, options.folder)
     elif options.kills:
         measure_kills(out, 20_000 if options.quick else 10**6, options.kills)

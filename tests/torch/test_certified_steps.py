@@ -1,5 +1,6 @@
 """Certified steps for layers of ReLU networks, compared with exact arithmetic."""
 
+import copy
 import itertools
 import math
 from dataclasses import astuple
@@ -163,10 +164,14 @@ def test_a_smaller_tolerance_is_never_worse(metric):
 def test_degenerate_networks_are_certified():
     X, y = make_rows(40)
     ones = [torch.ones(4, 5, dtype=torch.float64), torch.ones(4, dtype=torch.float64)]
-    for index, value in ((2, 0.0), (0, 0.0)):
-        network = sequential(5, 4, 1)
-        torch.nn.init.constant_(network[index].weight, value)
-        assert rt.certified_step(network, network[0], X, y, ones).is_global
+    network = sequential(5, 4, 1)
+    torch.nn.init.constant_(network[2].weight, 0.0)
+    assert rt.certified_step(network, network[0], X, y, ones).is_global
+    # All predictions are equal at step 0, so that rounding orders them at the first steps.
+    network = sequential(5, 4, 1)
+    torch.nn.init.constant_(network[0].weight, 0.0)
+    best = rt.certified_step(network, network[0], X, y, ones)
+    assert (best.bound, best.is_global) == (1.0, False)
     network = sequential(5, 4, 1)
     torch.nn.init.constant_(network[0].bias, -1e6)
     zero = [0 * one for one in ones]
@@ -293,3 +298,81 @@ def test_invalid_input_raises():
     for arguments, options, error, message in invalid:
         with pytest.raises(error, match=message):
             rt.certified_step(*arguments, **options)
+
+
+def integer_problem(seed, n_rows=24):
+    """Return a network with small whole numbers, which ties many predictions."""
+    rng = np.random.default_rng(seed)
+    network = sequential(3, 4, 1)
+    with torch.no_grad():
+        for parameter in network.parameters():
+            values = rng.integers(-2, 3, tuple(parameter.shape))
+            parameter.copy_(torch.tensor(values, dtype=torch.float64))
+    X = torch.tensor(rng.integers(-2, 3, (n_rows, 3)), dtype=torch.float64)
+    y = np.append([False, True], rng.integers(0, 2, n_rows - 2) > 0)
+    direction = [
+        torch.tensor(rng.integers(-2, 3, tuple(one.shape)), dtype=torch.float64)
+        for one in network[0].parameters()
+    ]
+    return network, X, y, direction
+
+
+@pytest.mark.parametrize("metric", ["auc", "aum"])
+def test_certified_values_do_not_contradict_each_other(metric):
+    n_contradicting = 0
+    for seed in range(40):
+        network, X, y, direction = integer_problem(seed)
+        options = {"metric": metric, "tol": 1e-9}
+        near, far = (
+            rt.certified_step(network, network[0], X, y, direction, max_step=limit, **options)
+            for limit in (5.0, 100.0)
+        )
+        sign = 1 if metric == "auc" else -1
+        # A forward pass up to step 5 attains the value of the first search.
+        n_contradicting += far.is_global and sign * (near.value - far.bound) > 1e-9
+        for best, limit in ((near, 5.0), (far, 100.0)):
+            assert best.interval[0] <= best.step <= best.interval[1] <= limit
+    assert n_contradicting == 0
+
+
+def test_batch_normalization_and_dropout_are_affine_in_evaluation_mode():
+    rng = np.random.default_rng(0)
+    X, y = make_rows(60)
+    network = torch.nn.Sequential(
+        torch.nn.Linear(5, 4),
+        torch.nn.BatchNorm1d(4),
+        torch.nn.ReLU(),
+        torch.nn.BatchNorm1d(4, affine=False),
+        torch.nn.Dropout(0.5),
+        torch.nn.Linear(4, 3),
+        torch.nn.ReLU(),
+        torch.nn.Linear(3, 1),
+        torch.nn.BatchNorm1d(1),
+    ).double()
+    for module in network:
+        if isinstance(module, torch.nn.BatchNorm1d):
+            for name in ("running_mean", "running_var", "weight", "bias"):
+                tensor = getattr(module, name)
+                if tensor is not None:
+                    values = rng.uniform(0.5, 2, tuple(tensor.shape))
+                    tensor.data.copy_(torch.tensor(values))
+    network.eval()
+    for k in (0, 5):
+        layer = network[k]
+        direction = [torch.tensor(rng.normal(size=tuple(one.shape))) for one in layer.parameters()]
+        best = rt.certified_step(network, layer, X, y, direction, max_step=2.0)
+        moved = copy.deepcopy(network)
+        with torch.no_grad():
+            for parameter, change in zip(moved[k].parameters(), direction, strict=True):
+                parameter += best.step * change
+            scores = moved(X)[:, 0].numpy()
+        expected = rp.auc(rp.ErrorBreakpoints.from_labels(y), scores)
+        assert best.value == pytest.approx(expected, abs=1e-12)
+        assert best.value >= rp.auc(rp.ErrorBreakpoints.from_labels(y), network(X)[:, 0].detach())
+    batch = torch.nn.BatchNorm1d(4, track_running_stats=False)
+    other = torch.nn.Sequential(
+        torch.nn.Linear(5, 4), batch, torch.nn.ReLU(), torch.nn.Linear(4, 1)
+    )
+    ones = [torch.ones(4, 5), torch.ones(4)]
+    with pytest.raises(ValueError, match="track_running_stats=True"):
+        rt.certified_step(other, other[0], X, y, ones)

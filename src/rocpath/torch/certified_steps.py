@@ -25,7 +25,8 @@ from rocpath.search.line_search import best_auc_step, best_aum_step, sweep
 from rocpath.search.lines import Lines
 from rocpath.search.roc import auc, aum
 from rocpath.search.search_results import BestStep, StepPath
-from rocpath.torch.moved_layer import Kinks, MovedLayer, RowLines, Vector
+from rocpath.torch.moved_layer import Kinks, MovedLayer, RowLines
+from rocpath.torch.network_parts import Vector
 from rocpath.validation import nonnegative_number, one_of
 
 _NARROW = 1e-6  # width of a window, relative to its end, below which ties are resolved
@@ -51,8 +52,9 @@ def certified_step(
     ----------
     network : nn.Sequential
         Network with one output. From ``layer`` on, it must alternate between ``nn.Linear``
-        and ``nn.ReLU``; before ``layer``, any modules are allowed. The network is run in
-        evaluation mode and in float64, and is not modified.
+        and ``nn.ReLU``, apart from dropout and batch normalization; before ``layer``, any
+        modules are allowed. The network is run in evaluation mode and in float64, in which
+        batch normalization is part of the linear layers, and is not modified.
     layer : nn.Linear
         Layer of the network whose parameters change.
     X : Tensor, shape (n_examples, ...)
@@ -75,12 +77,14 @@ def certified_step(
     -------
     BestStep
         ``value`` is the metric of a forward pass in float64 at ``step``. No step has a
-        smaller AUM, and no float64 step a larger AUC, than ``bound``. For AUM and a hidden
-        layer, this holds in exact arithmetic. For AUC, and in the last layer, predictions
-        between two kinks are lines with float64 coefficients, as in `best_auc_step`; pairs
-        that are closer than the rounding errors of these coefficients may be ordered
-        differently. ``is_global`` is True if the bound is within ``tol`` of the value; it is
-        False only if predictions coincide, or are closer than their rounding errors.
+        smaller AUM, and no float64 step a larger AUC, than ``bound``. For a hidden layer,
+        the bound counts every pair that rounding may order either way as correctly ordered,
+        unless no unit of the layer is active for either row or the rows are equal. For
+        the last layer, predictions are lines with float64 coefficients, as in
+        `best_auc_step`; pairs that are closer than the rounding errors of these
+        coefficients may be ordered differently. ``is_global`` is True if the bound is
+        within ``tol`` of the value; it is False only if predictions coincide, or are closer
+        than their rounding errors.
         ``interval`` is a range of steps around ``step`` in which no predictions cross and
         none has a kink; for AUM, it is the step itself.
 
@@ -207,6 +211,8 @@ class _Search:
         self._tol, self._max_step = tol, max_step
         self._ray = moved.ray(max_step)
         self._has_kinks = self._ray.kinks.step.size > 0
+        self._inactive = moved.inactive_prediction if len(moved.layers) > 1 else np.nan
+        self._is_resting = moved.resting_rows()
         self._bp = ErrorBreakpoints.from_labels(moved.is_positive)
         self._sign = np.where(moved.is_positive, 1.0, -1.0)
         self._tied_row, self._tied_share = _tied_pairs(moved.source, moved.is_positive)
@@ -241,16 +247,22 @@ class _Search:
 
     def _bounded_auc(self, window: _Window) -> _Window:
         """Return the window with its bound on AUC and the step that attains it."""
-        intercept, slope, has_kink = self._relaxed(window)
+        intercept, slope, is_moved = self._relaxed(window)
         tolerance = self._inner_tolerance(window, intercept, slope)
         best = _core.best_auc_step_along(
             self._bp.core, intercept, slope, window.low, window.high, tolerance, 1.0, 0.0
         )
         # Equal rows are tied, although the bounds of a positive and a negative differ.
-        n_tied = self._tied_share[has_kink[self._tied_row]].sum()
+        n_tied = self._tied_share[is_moved[self._tied_row]].sum()
         bound = best["bound"]
         if n_tied:
             bound = min(bound - 0.5 * n_tied + 2.0**-50, 1.0)
+        if self._has_kinks and window.kinks.step.size == 0:
+            # The lines without rounding errors have wider plateaus.
+            exact = _core.best_auc_step_along(
+                self._bp.core, *window.lines, window.low, window.high, 0.0, 1.0, 0.0
+            )
+            self._evaluate(exact["step"])
         if self._evaluate(best["step"]) < bound and not self._has_kinks:
             # The plateau exists only because of rounding. A wider one may be nearly as good.
             lines = Lines.from_predictions(self._bp, intercept, slope)
@@ -291,7 +303,7 @@ class _Search:
         return max(0.25 * error, 0.0)
 
     def _relaxed(self, window: _Window) -> tuple[Vector, Vector, NDArray[np.bool_]]:
-        """Return lines above positives and below negatives, and whether rows have kinks."""
+        """Return lines above positives and below negatives, and whether they differ from rows."""
         low, high, lines, kinks = window[:4]
         kink, bend = np.clip(kinks.step, low, high), kinks.slope_change
         # Fractions of each bend that are part of the slopes of the chord and of the tangent
@@ -320,13 +332,14 @@ class _Search:
         intercept = np.where(is_after, after.intercept, lines.intercept + intercept_change)
         slope = np.where(is_after, after.slope, lines.slope + slope_change)
         is_rounded = (n_chords > 0) | ((n_passed > 0) & ~is_after)
-        if not self._is_auc:
-            # AUM is continuous, so all lines can be rounded outward without breaking ties.
-            is_rounded[:] = True
+        # Lines are rounded outward. Without active units, predictions are computed alike: such
+        # rows are frequent, and their ties are not broken.
+        is_exact = ~is_rounded & (slope == 0) & (intercept == self._inactive) & ~self._is_resting
+        is_rounded = ~is_exact if self._is_auc else np.ones_like(is_exact)
         outward = self._sign * is_rounded
         intercept += outward * self._ray.intercept_error
         slope += outward * self._ray.slope_error
-        return intercept, slope, n_kinks > 0
+        return intercept, slope, (n_kinks > 0) | (is_rounded & (self._ray.intercept_error > 0))
 
     def _halves(self, window: _Window, step: float) -> list[_Window]:
         """Split a window; a kink at the split is in both halves, because its step is rounded."""
@@ -344,7 +357,8 @@ class _Search:
         if not self._is_auc:
             return step, step
         if step == window.step and not self._has_kinks:
-            return window.interval
+            low, high = window.interval
+            return low, min(high, self._max_step)
         n_passed = int(np.searchsorted(kinks.step, step, side="right"))
         low = kinks.step[n_passed - 1] if n_passed else 0.0
         high = kinks.step[n_passed] if n_passed < kinks.step.size else np.inf
@@ -356,7 +370,7 @@ class _Search:
         # The first crossings on either side are between neighbors.
         low = max(low, step + float(ahead[ahead < 0].max(initial=-np.inf)))
         high = min(high, step + float(ahead[ahead > 0].min(initial=np.inf)))
-        return float(low), float(high)
+        return float(low), min(float(high), self._max_step)
 
 
 def _tied_pairs(

@@ -9,8 +9,7 @@ functions, regardless of the depth of the network and the signs of its weights.
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -21,21 +20,17 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from rocpath.sample import positive_labels
+from rocpath.torch.network_parts import (
+    Layer,
+    Vector,
+    checked_direction,
+    folded_layers,
+    outputs,
+    split_network,
+)
 from rocpath.validation import check_count
 
-Vector = NDArray[np.float64]
-
 _CHUNK = 2**20  # number of lines of inner layers that are in memory at once
-_BATCH_SIZE = 1024  # number of rows per forward pass of the modules before the layer
-# Modules that do not change a matrix in evaluation mode.
-_WITHOUT_EFFECT = (nn.Identity, nn.Dropout, nn.Flatten)
-
-
-class Layer(NamedTuple):
-    """Weights and biases of a linear layer; a ReLU follows unless it is the last layer."""
-
-    weight: NDArray[np.float64]
-    bias: Vector
 
 
 class Kinks(NamedTuple):
@@ -96,14 +91,16 @@ class MovedLayer:
         direction: Sequence[Tensor],
     ) -> MovedLayer:
         """Validate the arguments, and split the network at the layer, in float64."""
-        before, layers = _split_network(network, layer)
-        move = _checked_direction(layer, direction)
+        before, after = split_network(network, layer)
+        layers, scale = folded_layers(after)
+        weight, bias = checked_direction(layer, direction)
+        move = Layer(scale[:, None] * weight, scale * bias)
         if not isinstance(X, Tensor):
             raise TypeError(f"X must be a tensor, got {type(X).__name__}.")
         labels = y.detach().cpu().double().numpy() if isinstance(y, Tensor) else y
         is_positive = positive_labels(labels)
         check_count("X must have one row", len(X), len(is_positive), "labels")
-        features = _outputs(before, X)
+        features = outputs(before, X)
         if features.ndim != 2 or features.shape[1] != layer.in_features:
             raise ValueError(
                 f"layer must receive inputs of shape (n_examples, {layer.in_features}), got "
@@ -113,8 +110,16 @@ class MovedLayer:
             raise ValueError("X must result in finite inputs of layer, got NaN or infinity.")
         _, first, group = np.unique(features, axis=0, return_index=True, return_inverse=True)
         source = first[group.reshape(-1)]
-        parameters = [_float64("parameters of network", one.parameters()) for one in layers]
-        return cls(features, source, is_positive, parameters, move)
+        return cls(features, source, is_positive, layers, move)
+
+    @property
+    def inactive_prediction(self) -> float:
+        """Prediction of a row for which no unit of the layer is active, without kinks."""
+        inactive = np.full((1, len(self.layers[0].bias)), -1.0)
+        start = np.zeros(1)
+        segments = _Segments(np.zeros(1, int), start, start + 1.0, inactive, 0.0 * inactive)
+        lines, _ = _sum_of_units(_through_layers(segments, self.layers[1:-1]), self.layers[-1])
+        return float(lines.intercept[0])
 
     @property
     def default_max_step(self) -> float:
@@ -178,6 +183,19 @@ class MovedLayer:
         )
         relative = 8.0 * len(self.layers) * (n_terms + self.features.shape[1]) * 2.0**-53
         return relative * (intercept + later_bias), relative * slope
+
+    def resting_rows(self) -> NDArray[np.bool_]:
+        """Return which rows have a unit that stays at zero, where rounding may activate it."""
+        weight, bias = self.layers[0]
+        move, bias_move = self.direction
+        length = np.linalg.norm(self.features, axis=1)[:, None]
+        is_zero = np.ones((len(self.features), len(bias)), dtype=bool)
+        for matrix, constant in ((weight, bias), (move, bias_move)):
+            size = length * np.linalg.norm(matrix, axis=1) + np.abs(constant)
+            error = 8.0 * (64.0 + self.features.shape[1]) * 2.0**-53 * size
+            is_zero &= np.abs(self.features @ matrix.T + constant) <= error
+        is_resting: NDArray[np.bool_] = np.any(is_zero, axis=1)
+        return is_resting[self.source]
 
     def scores(self, step: float) -> Vector:
         """Return the predictions of a forward pass at a step, identical for equal rows."""
@@ -290,65 +308,3 @@ def _sum_of_units(segments: _Segments, last: Layer) -> tuple[RowLines, Kinks]:
     # Most kinks of inner layers do not reach the output.
     is_kink = ~is_first & ((kinks.intercept_change != 0) | (kinks.slope_change != 0))
     return RowLines(intercept[is_first], slope[is_first]), kinks.take(is_kink)
-
-
-def _split_network(network: nn.Module, layer: nn.Linear) -> tuple[list[nn.Module], list[nn.Linear]]:
-    """Return the modules before a layer, and the linear layers from it on."""
-    modules = list(_leaves(network))
-    if not isinstance(layer, nn.Linear):
-        raise TypeError(f"layer must be an nn.Linear, got {type(layer).__name__}.")
-    positions = [k for k, module in enumerate(modules) if module is layer]
-    if len(positions) != 1:
-        raise ValueError(
-            "layer must occur exactly once in network, which must be an nn.Sequential, got "
-            f"{len(positions)} times."
-        )
-    before, after = modules[: positions[0]], modules[positions[0] :]
-    after = [module for module in after if not isinstance(module, _WITHOUT_EFFECT)]
-    for k, module in enumerate(after):
-        expected = nn.ReLU if k % 2 else nn.Linear
-        if not isinstance(module, expected):
-            raise ValueError(
-                "network must alternate between nn.Linear and nn.ReLU from layer on, got "
-                f"{module} where {expected.__name__} was expected."
-            )
-    last = after[-1]
-    if not isinstance(last, nn.Linear) or last.out_features != 1:
-        raise ValueError(f"network must end in an nn.Linear with one output, got {last}.")
-    return before, [module for module in after if isinstance(module, nn.Linear)]
-
-
-def _leaves(network: nn.Module) -> list[nn.Module]:
-    if not isinstance(network, nn.Sequential):
-        return [network]
-    return [leaf for module in network for leaf in _leaves(module)]
-
-
-def _checked_direction(layer: nn.Linear, direction: Sequence[Tensor]) -> Layer:
-    if not all(isinstance(one, Tensor) for one in direction):
-        raise TypeError("direction must be a sequence of tensors.")
-    expected = [tuple(parameter.shape) for parameter in layer.parameters()]
-    given = [tuple(one.shape) for one in direction]
-    if given != expected:
-        raise ValueError(
-            f"direction must have the shapes of layer.parameters(), {expected}, got {given}."
-        )
-    return _float64("direction", direction)
-
-
-def _float64(name: str, parameters: Iterable[Tensor]) -> Layer:
-    """Return a weight and a bias (zeros if there is none), and check that they are finite."""
-    weight, *bias = (one.detach().cpu().double().numpy() for one in parameters)
-    layer = Layer(weight, bias[0] if bias else np.zeros(len(weight)))
-    if not all(np.isfinite(one).all() for one in layer):
-        raise ValueError(f"{name} must be finite, got NaN or infinity.")
-    return layer
-
-
-def _outputs(modules: list[nn.Module], X: Tensor) -> NDArray[np.float64]:
-    """Return the outputs of the modules in float64."""
-    # Modules are copied, so that the modes, buffers and dtypes of the network do not change.
-    first_part = copy.deepcopy(nn.Sequential(*modules)).cpu().double().eval()
-    with torch.no_grad():
-        batches = [first_part(rows.cpu().double()) for rows in X.detach().split(_BATCH_SIZE)]
-    return torch.cat(batches).numpy()
