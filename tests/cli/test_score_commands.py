@@ -166,3 +166,46 @@ def test_a_blend_of_models_is_saved_and_loaded(tmp_path, capsys):
     y = (pl.read_csv(table)["y"] == "yes").to_numpy()
     assert roc_auc_score(y, score) > 0.8
     assert set(model.model_.weights) >= {"linear", "trees", "boosting"}
+
+
+def test_censored_times_are_compared_by_concordance(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    risk, end = rng.normal(size=120), rng.exponential(size=120)
+    time = rng.exponential(size=120) * np.exp(-1.5 * risk)
+    table = pl.DataFrame(
+        {
+            "months": np.minimum(time, end),
+            "died": time <= end,
+            "good": risk,
+            "poor": rng.normal(size=120),
+        }
+    )
+    name, page = str(tmp_path / "risks.csv"), tmp_path / "page.html"
+    table.write_csv(name)
+    argv = ["compare", name, "--survival-time", "months", "--event", "died"]
+    assert main([*argv, "--out", str(page)]) == 0
+    shown, notes = capsys.readouterr()
+    y = rp.Survival(table["months"], table["died"])
+    result = rp.compare(y, {"good": table["good"], "poor": table["poor"]}, "concordance")
+    good = result.intervals["good"]
+    for text in (f"{good.low:.4f} to {good.high:.4f}", f"{result.difference:+.4f}"):
+        assert text in shown
+        assert text in page.read_text("utf-8")
+    assert "'good' has a significantly higher Harrell's C than 'poor'" in notes
+    assert main([*argv, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["metrics"]["Harrell's C"]["good"]["value"] == good.value
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([], "either --label, or --survival-time and --event"),
+        (["--survival-time", "good"], "--survival-time and --event must be given together"),
+        (["--label", "y", "--survival-time", "good", "--event", "y"], "either --label"),
+        (["--survival-time", "good", "--event", "missing"], "missing"),
+        (["--survival-time", "poor", "--event", "poor", "--scores", "good,scaled"], "time must"),
+    ],
+)
+def test_outcomes_that_cannot_be_compared(scores, capsys, options, message):
+    assert message in fails(capsys, ["compare", scores[0], *options])

@@ -164,11 +164,14 @@ def evaluate(
     "rocpath compare scores.csv --label y --scores old,new,boosted",
     "rocpath compare scores.csv --label y --scores old,new --max-fpr 0.1 --json",
     "rocpath compare scores.csv --label y --group patient --out evaluation.html",
+    "rocpath compare risks.csv --survival-time months --event died --scores old,new",
 )
 def compare(
     table: options.TableArgument,
-    label: options.LabelOption,
+    label: options.ScoreLabelOption = None,
     scores: options.ScoresOption = None,
+    survival_time: options.SurvivalTimeOption = None,
+    event: options.EventOption = None,
     positive: options.PositiveOption = None,
     max_fpr: options.MaxFprOption = None,
     group: options.GroupOption = None,
@@ -182,20 +185,22 @@ def compare(
 
     All pairs are compared by DeLong's test, with Holm's adjustment of the p-values.
     With --max-fpr, partial AUCs are compared; with --group, tests and intervals are
-    cluster-robust.
+    cluster-robust. With --survival-time and --event, Harrell's C is compared.
     """
     options.Targets(max_fpr).check()
+    options.check_outcome(label, survival_time, event)
     if out is not None:
         early_checks.check_file(out, force=force)
     names = options.split_names(scores)
-    early_checks.check_columns_exist(table, {"label": [label], "--scores": names, "group": [group]})
-    from rocpath.cli.score_tables import read_scores
+    outcome = {"label": [label], "--survival-time": [survival_time], "--event": [event]}
+    early_checks.check_columns_exist(table, {**outcome, "--scores": names, "group": [group]})
+    from rocpath.cli.score_tables import read_outcome
     from rocpath.cli.terminal import say
-    from rocpath.evaluation.score_evaluation import ScoreEvaluation
+    from rocpath.pages.evaluation import evaluation_report
 
-    rows = read_scores(table, label, positive, names, group)
-    evaluation = ScoreEvaluation.from_scores(
-        rows.classes, rows.score, max_fpr=max_fpr, groups=rows.groups, positive=rows.label.positive
+    rows = read_outcome(table, label, positive, names, group, survival_time, event)
+    evaluation = evaluation_report(
+        rows.outcome, rows.score, max_fpr=max_fpr, groups=rows.groups, positive=rows.positive
     )
     if as_json:
         typer.echo(json.dumps(evaluation.to_dict()))

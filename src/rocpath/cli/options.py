@@ -92,6 +92,15 @@ TableFileOption = Annotated[
     str, typer.Option("--out", metavar="FILE", help="A .csv, .tsv or .parquet file; - for stdout.")
 ]
 LabelOption = Annotated[str, option("COLUMN", "Column of labels.")]
+ScoreLabelOption = Annotated[
+    str | None, option("COLUMN", "Column of labels; or give --survival-time and --event.")
+]
+SurvivalTimeOption = Annotated[
+    str | None, option("COLUMN", "Column of times until the event or the end of observation.")
+]
+EventOption = Annotated[
+    str | None, option("COLUMN", "Column of events: 1 if the event occurred, 0 if not (censored).")
+]
 ModelLabelOption = Annotated[
     str | None, option("COLUMN", "Column of labels; by default that of the model.")
 ]
@@ -157,6 +166,14 @@ GroupOption = Annotated[
 ]
 EncodingOption = Annotated[str | None, option("NAME", "Encoding of CSV files, such as latin-1.")]
 WeightOption = Annotated[str | None, option("COLUMN", "Column of row weights.")]
+
+
+def check_outcome(label: str | None, survival_time: str | None, event: str | None) -> None:
+    """Raise unless there are labels, or censored times with events."""
+    if (survival_time is None) != (event is None):
+        raise ValueError("--survival-time and --event must be given together.")
+    if (label is None) == (event is None):
+        raise ValueError("either --label, or --survival-time and --event, must be given.")
 
 
 class Targets(NamedTuple):
