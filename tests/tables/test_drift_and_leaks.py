@@ -51,6 +51,14 @@ def test_an_amount_that_is_present_only_for_positives_is_a_possible_leak():
     assert "leak" not in kinds(fitted(frame.with_columns(refund=pl.Series(amount)), y))
 
 
+def test_a_category_of_one_class_only_is_a_possible_leak():
+    rng, X, y = noise()
+    code = np.where(y & (rng.random(400) < 0.7), "K9", rng.choice(list("ABCD"), 400))
+    frame = pl.DataFrame(X, schema=["a", "b", "c"]).with_columns(closing=pl.Series(code))
+    (found,) = [one for one in fitted(frame, y).warnings_ if one.kind == "leak"]
+    assert "100% of the rows in which it is 'K9' are positive" in found.message
+
+
 def test_a_nearly_perfect_model_names_the_columns_it_rests_on():
     rng, X, y = noise()
     # Each of two columns reveals half of the labels; together they reveal all.

@@ -5,7 +5,12 @@ import polars as pl
 import pytest
 
 import rocpath as rp
-from rocpath.tables.hidden_groups import dependent_residuals, entity_columns, repeated_codes
+from rocpath.tables.hidden_groups import (
+    dependent_residuals,
+    entity_columns,
+    repeated_codes,
+    without_aliases,
+)
 from rocpath.tables.near_copies import find_near_copies
 
 
@@ -110,6 +115,21 @@ def test_a_hidden_group_is_named_with_the_auc_by_group():
     # The labels of new customers cannot be predicted.
     by_row, by_group = (float(one) for one in found.message.split("AUC is ")[1].split()[::4][:2])
     assert by_row > 0.6 > by_group
+
+
+def test_of_nested_groups_the_larger_ones_are_named():
+    frame, _ = customers("patient")
+    # Two visits of each patient; a postal code is unique to a patient.
+    rng = np.random.default_rng(1)
+    patient = frame["patient"].to_numpy()
+    frame = frame.with_columns(
+        visit=pl.Series(2 * patient + rng.integers(0, 2, 900)),
+        plz=pl.Series(patient + 20_000),
+        pressure=pl.Series(rng.normal(size=900)),
+    )
+    codes = repeated_codes(frame)
+    names = entity_columns(frame, frame, codes)
+    assert without_aliases(names, codes) == ["patient"]
 
 
 def test_correlated_residuals_reveal_groups_without_constant_columns():

@@ -10,7 +10,8 @@ KINDS = ("number", "category", "date", "drop")
 _IDENTIFIER = re.compile(
     r"(^|[_\s.-])(id|ids|uuid|guid|ssn|index|customer|client|patient|subject|user|person|"
     r"account|household|family|member|employee|student|device|machine|session|visitor|"
-    r"company|store|hospital|school)([_\s]?(id|no|nr|num|number|code|key|name))?$"
+    r"company|store|hospital|school|cust|card|mrn|usubjid|subjid|pat|kunde|kunden|kunden_?nummer|"
+    r"cliente|klant|e_?mail|iban)([_\s]?(id|no|nr|num|number|code|key|name))?$"
 )
 
 

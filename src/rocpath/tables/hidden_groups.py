@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from rocpath.tables.column_names import is_identifier_name
 from rocpath.tables.columns import MIN_ROWS_PER_ENTITY
 
 Codes = NDArray[np.intp]
@@ -108,7 +109,13 @@ def entity_columns(
         ]
         if len(constant) >= 2 and any(is_number):
             names.append(name)
-    return names
+
+    # Of a patient and a visit, the patient is the group.
+    def order(name: str) -> tuple[int, bool, bool]:
+        is_text = table[name].dtype == pl.String
+        return np.unique(codes[name]).size, not is_identifier_name(name), not is_text
+
+    return sorted(names, key=order)
 
 
 def dependent_residuals(codes: Mapping[str, Codes], residual: NDArray[Any]) -> list[str]:
@@ -128,11 +135,11 @@ def dependent_residuals(codes: Mapping[str, Codes], residual: NDArray[Any]) -> l
 
 
 def without_aliases(names: Iterable[str], codes: Mapping[str, Codes]) -> list[str]:
-    """Return names of columns without those that group the rows as an earlier one does."""
+    """Return names of columns without those that an earlier one determines, or is determined by."""
     kept: list[str] = []
     for name in names:
         pairs = (np.unique(np.stack((codes[name], codes[one])), axis=1).shape[1] for one in kept)
-        n_values = np.unique(codes[name]).size
-        if not any(n_pairs <= n_values for n_pairs in pairs):
+        sizes = (max(np.unique(codes[x]).size for x in (name, one)) for one in kept)
+        if not any(n_pairs <= size for n_pairs, size in zip(pairs, sizes, strict=True)):
             kept.append(name)
     return kept

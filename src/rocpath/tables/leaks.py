@@ -9,10 +9,11 @@ from rocpath.tables.columns import ColumnAudit, TableFeatures
 
 _SUSPICIOUS = 0.99  # minimum AUC of a column alone
 _SUSPICIOUS_FLAG = 0.95  # the same, for a column of two values
-# A column that is present, or missing, in at least 20 rows and a fifth of one class, and
-# in 1% of other rows at most, is probably entered after the label is known.
+# A column that is present, missing, or of one category in at least 20 rows and a fifth of
+# one class, and in 1% of other rows at most, is probably entered after the label is known.
 _MIN_ROWS_OF_STATE, _MIN_SHARE_OF_CLASS, _PURE, _MAX_CHANCE = 20, 0.2, 0.99, 1e-6
 _MIN_ROWS = 10  # per class; fewer may be ranked perfectly by chance
+_MAX_LEVELS = 50  # categories whose shares of positives are checked
 _ROWS_PER_CATEGORY = 20  # minimum mean, to estimate the share of positives in a category
 
 
@@ -54,17 +55,24 @@ def _leak(series: pl.Series, area: float, is_positive: NDArray[np.bool_]) -> str
     if area >= (_SUSPICIOUS_FLAG if is_flag else _SUSPICIOUS):
         return f"its AUC alone is {area:.3f}"
     # Values that are entered only for one class reveal it.
-    for state, rows in (("present", series.is_not_null()), ("missing", series.is_null())):
-        mask = rows.to_numpy()
+    states = {"it is present": series.is_not_null(), "it is missing": series.is_null()}
+    if series.dtype == pl.String and series.n_unique() <= _MAX_LEVELS:
+        states |= {f"it is {level!r}": series == level for level in series.drop_nulls().unique()}
+    for state, rows in states.items():
+        is_state = rows.fill_null(False).to_numpy()
         for name, is_class in (("positive", is_positive), ("negative", ~is_positive)):
-            n_rows, n_class = int(mask.sum()), int((mask & is_class).sum())
-            is_large = n_class >= max(_MIN_ROWS_OF_STATE, _MIN_SHARE_OF_CLASS * is_class.sum())
-            if is_large and n_class >= _PURE * n_rows and not mask.all():
-                is_unlikely = n_rows * np.log(max(is_class.mean(), 1e-300)) < np.log(_MAX_CHANCE)
-                if is_unlikely:
-                    share = 100.0 * n_class / n_rows
-                    return f"{share:.3g}% of the rows in which it is {state} are {name}"
+            if not is_state.all() and _is_pure(is_state, is_class):
+                share = 100.0 * (is_state & is_class).sum() / is_state.sum()
+                return f"{share:.3g}% of the rows in which {state} are {name}"
     return ""
+
+
+def _is_pure(is_state: NDArray[np.bool_], is_class: NDArray[np.bool_]) -> bool:
+    """Return whether rows are of one class to an extent that is no coincidence."""
+    n_rows, n_class = int(is_state.sum()), int((is_state & is_class).sum())
+    is_large = n_class >= max(_MIN_ROWS_OF_STATE, _MIN_SHARE_OF_CLASS * is_class.sum())
+    chance = n_rows * np.log(max(is_class.mean(), 1e-300))
+    return bool(is_large and n_class >= _PURE * n_rows and chance < np.log(_MAX_CHANCE))
 
 
 def _number_auc(number: NDArray[np.float64], is_positive: NDArray[np.bool_]) -> float:
