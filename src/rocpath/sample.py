@@ -376,4 +376,11 @@ def _distinct(labels: NDArray[Any]) -> NDArray[Any]:
         ends = np.array([labels.min(), labels.max()])
         if ends[0] != ends[1] and np.all((labels == ends[0]) | (labels == ends[1])):
             return ends
-    return np.unique(labels)
+    try:
+        return np.unique(labels)
+    except TypeError:
+        types = sorted({type(label).__name__ for label in labels})
+        raise TypeError(
+            f"labels must be of one type, got {' and '.join(types)}. Convert them first, for "
+            "example to strings."
+        ) from None

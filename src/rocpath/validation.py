@@ -44,6 +44,8 @@ def finite_vector(name: str, values: ArrayLike, *, copy: bool = True) -> Floats:
         check_none(~(np.abs(vector) < LARGEST_VALUE), rule, vector)
     if given.dtype.kind in "iu" and given.dtype.itemsize == 8:
         check_exact(name, given, vector)
+    elif given.dtype.kind == "O" or given.dtype.itemsize > 8:
+        check_distinct(name, given, vector)
     # Freeze a view, so that the caller's own array remains writable if it was not copied.
     return read_only(vector[:])
 
@@ -56,6 +58,19 @@ def check_exact(name: str, integers: NDArray[Any], vector: Floats) -> None:
         raise ValueError(
             f"{name} must be exact in float64, such as integers of at most 2**53 in absolute "
             f"value, got {rounded[0]}. Subtract a constant, or use ranks."
+        )
+
+
+def check_distinct(name: str, given: NDArray[Any], vector: Floats) -> None:
+    """Raise if float64 would make different numbers equal: fractions or long doubles."""
+    order = np.argsort(vector, kind="stable")
+    is_tied = np.diff(vector[order]) == 0
+    lost = np.flatnonzero(is_tied & (given[order[1:]] != given[order[:-1]]))
+    if lost.size:
+        raise ValueError(
+            f"{name} must be distinct in float64 if they are different, got "
+            f"{describe(given[order[lost[0]]])} and {describe(given[order[lost[0] + 1]])}. "
+            "Subtract a constant, or use ranks."
         )
 
 

@@ -164,3 +164,47 @@ def test_thresholds_that_are_tied_after_rounding_are_tied_in_derivatives():
 def test_label_auc_of_the_core_counts_ties_one_half():
     is_positive = np.array([True, False, True, False])
     assert _core.label_auc(is_positive, np.array([1.0, 1.0, 2.0, 0.0])) == 0.875
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [
+        [2**70, 2**70 + 1],
+        [Fraction(1, 3), Fraction(1, 3) + Fraction(1, 10**30)],
+        np.array([1, 1 + np.finfo(np.longdouble).eps], dtype=np.longdouble),
+    ],
+)
+def test_different_numbers_that_float64_would_tie_are_rejected(scores):
+    if isinstance(scores, np.ndarray) and np.finfo(np.longdouble).nmant == 52:
+        pytest.skip("long doubles are float64 on this platform")
+    with pytest.raises(ValueError, match="must be distinct in float64 if they are different"):
+        rp.auc([0, 1], scores)
+
+
+def test_fractions_and_long_doubles_that_remain_distinct_are_accepted():
+    for scores in ([Fraction(1, 3), Fraction(2, 3)], np.array([1, 2], dtype=np.longdouble)):
+        assert rp.auc([0, 1], scores) == 1.0
+
+
+def test_labels_of_several_types_are_rejected_by_name():
+    labels = np.array([0, "a", 1, "b"], dtype=object)
+    with pytest.raises(TypeError, match="labels must be of one type, got int and str"):
+        rp.auc(labels, [1, 2, 3, 4])
+
+
+def test_a_negative_zero_is_no_negative_step():
+    lines = rp.Lines([0, 2], [1, 0], [1, 0], [0, -1])
+    best = rp.best_auc_step(lines, max_step=-0.0, two_sided=True)
+    assert np.copysign(1.0, [best.step, *best.interval]).tolist() == [1.0, 1.0, 1.0]
+
+
+def test_jumps_that_would_lose_digits_are_rejected_with_their_ratio():
+    small = 2.0**-40 * (1 + 2.0**-30)
+    with pytest.raises(ValueError, match=r"has digits below .*which is 1.1e\+12 times as large"):
+        rp.Lines([0, 10, 5], [0, 0, 0], [small, 1, 0], [0, 0, -1])
+
+
+def test_auc_is_rounded_once():
+    lines = rp.Lines([0, -1, 1], [0, 0, 0], [1 / 3, 0, 0], [0, -4 / 3, -1.0])
+    expected = Fraction(4 / 3) / (Fraction(4 / 3) + 1)
+    assert rp.sweep(lines).auc[0] == float(expected)

@@ -20,7 +20,10 @@ With center μ, observations x and weights w of a segment, the costs are
 - ``"linear"``: Σ w (x - α - β t)², where t is the index of an observation; a line with its
   own level α and slope β for each segment, which has at least two observations.
 - ``"mean_variance"``: W log σ², with the total weight W and the variance σ² of the
-  segment, which has at least two observations, summed over columns.
+  segment, which has at least two observations, summed over columns. If the mean square V
+  around the mean is below a floor v, the cost is W (log v + V / v - 1). The floor is 1e-6
+  times the noise variance of the column or, if it is larger and values repeat, 1/12 of the
+  squared smallest distance of two values (the variance of rounding).
 """
 
 from typing import Literal

@@ -43,7 +43,7 @@ def segment(
 
     Parameters
     ----------
-    x : array-like, shape (n,) or (n, d)
+    x : array-like, shape (n,), or (n, d) for ``"normal"`` and ``"mean_variance"``
         The sequence. NaN marks missing observations, which have weight 0.
     max_changes : int
         Maximum number of changes, less than the number of non-missing observations.
@@ -145,7 +145,7 @@ def segment_penalty(
 
     Parameters
     ----------
-    x : array-like, shape (n,) or (n, d)
+    x : array-like, shape (n,), or (n, d) for ``"normal"`` and ``"mean_variance"``
         The sequence, as for `segment`.
     penalty : float
         Non-negative penalty per change; an infinite penalty allows no changes.

@@ -96,12 +96,13 @@ def sweep(
             max_rows=max_rows,
         )
 
-    # A search with a stop often ends after a few rows, sooner than all could be counted.
-    columns = search(_FEW_ROWS, _FEW_ROWS) if stop is not None else None
-    if columns is None or columns["is_too_long"]:
-        max_rows = available_memory() // _ROW_BYTES
-        n_expected = _expected_rows(lines, stop, crossing_limit, step_limit, max_rows)
-        columns = search(n_expected, max_rows)
+    max_rows = available_memory() // _ROW_BYTES
+    # A search with a stop often ends after a few rows, sooner than all could be counted. The
+    # core obtains more memory if needed.
+    n_expected = _FEW_ROWS
+    if stop is None:
+        n_expected = _expected_rows(lines, crossing_limit, step_limit, max_rows)
+    columns = search(n_expected, max_rows)
     if columns.pop("is_too_long"):
         n_crossings = _core.count_crossings(lines.core, step_limit)
         raise _too_long(min(n_crossings, crossing_limit) + 1)
@@ -260,7 +261,7 @@ def best_auc_step(
 
     if relative_error == 0:
         # A single search in both directions shares one bound.
-        min_step = -step_limit if two_sided else 0.0
+        min_step = 0.0 - step_limit if two_sided else 0.0
         best, domain = search(lines, min_step), (min_step, step_limit)
         if certificate:
             best = with_auc_certificate(lines, best, domain, tol=tolerance, **region)
@@ -308,20 +309,10 @@ def _reversed(best: BestStep) -> BestStep:
     return replace(best, step=-best.step, interval=(-high, -low))
 
 
-def _expected_rows(
-    lines: Lines, stop: Stop | None, max_crossings: int, max_step: float, max_rows: int
-) -> int:
+def _expected_rows(lines: Lines, max_crossings: int, max_step: float, max_rows: int) -> int:
     """Return the number of rows to allocate for a sweep, or raise if it is too large."""
     # Every pair of lines crosses at most once, and every crossing is at most one row.
     n_rows = min(len(lines) * (len(lines) - 1) // 2, max_crossings) + 1
-    if stop == "first_min_aum" and lines.is_monotone:
-        # The minimum is found in far less time than the path to it, and reallocating
-        # the path repeatedly would take twice as long.
-        best = _core.best_aum_step(lines.core, max_step=max_step)
-        # The minimum may be the float64 before the crossing at which the path ends.
-        max_step = min(np.nextafter(best["interval"][0], np.inf), max_step)
-    elif stop is not None:
-        return min(n_rows, 2 * _FEW_ROWS)  # the core reallocates if needed
     is_whole = np.isinf(max_step)
     if n_rows > (max_rows if is_whole else _FEW_ROWS):
         # Many pairs never cross at a positive step; a merge sort counts those that do.
@@ -329,7 +320,7 @@ def _expected_rows(
         n_rows = min(n_crossings, max_crossings) + 1
     if n_rows <= max_rows:
         return n_rows
-    if is_whole and stop is None:
+    if is_whole:
         raise _too_long(n_rows)
     return _FEW_ROWS  # rows may be far fewer than crossings if many lines meet
 
