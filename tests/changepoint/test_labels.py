@@ -146,7 +146,6 @@ def test_unpickled_labels_and_error_functions_are_read_only():
 @pytest.mark.parametrize(
     ("start", "end", "kind", "message"),
     [
-        ([], [], [], "labels of sequence 'a' must have at least one row"),
         ([0, 5], [1, 5], ["normal"] * 2, "start of sequence 'a'.*5.0 in row 1"),
         ([0], [3], ["twoPeaks"], "kind of sequence 'a'.*'twoPeaks' in row 0"),
         ([4, 0], [6, 5], ["normal"] * 2, "'a' must not overlap.*row 0 and.*row 1"),
@@ -230,3 +229,19 @@ def test_breakpoints_ignore_errors_that_increase_again_beyond_the_minimum():
 
 def test_the_core_has_the_same_label_kinds():
     assert {kind.name for kind in _core.LabelKind} == set(KINDS)
+
+
+def test_labels_without_regions_mark_an_unlabeled_sequence():
+    empty = cp.Labels([], [], [])
+    assert len(empty) == empty.possible_fp == empty.possible_fn == 0
+    assert cp.label_errors([[3]], empty, n=9).fp.tolist() == [0]
+    assert cp.segment_penalty([0, 0, 5, 5], 1.0, labels=empty).changes.tolist() == [2]
+
+
+def test_times_are_positions():
+    time = np.datetime64("2024-03-01") + np.arange(6).astype("timedelta64[D]")
+    labels = cp.Labels(time[[0, 3]], time[[3, 5]], ["one_change", "no_change"])
+    errors = cp.errors_by_penalty([1, 1, 5, 5, 5, 2], labels, position=time, max_changes=2)
+    assert errors.fp.tolist() == [1, 0, 0]
+    with pytest.raises(ValueError, match="must not contain missing times, got NaT"):
+        cp.label_errors([[2]], labels, position=np.array(["NaT"] * 6, dtype="datetime64[D]"))

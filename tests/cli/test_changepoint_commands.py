@@ -62,7 +62,15 @@ def test_positions_keep_their_format(tmp_path, format_position):
     found = pl.read_csv(out, infer_schema=False)
     worth = ["gain", "min_penalty", "max_penalty"]
     means = ["mean_before", "mean_after"]
-    assert found.columns == ["host", "time", *means, *worth, "note"]
+    assert found.columns == [
+        "host",
+        "time",
+        *means,
+        *worth,
+        "position_low",
+        "position_high",
+        "note",
+    ]
     assert found["host"].to_list() == [f"h{name}" for name in range(8)]
     assert set(found["time"]) == {format_position(20)}
     metrics = json.loads(read(tmp_path / "model" / "metrics.json"))

@@ -165,3 +165,31 @@ def test_months_are_read_as_times():
     # January has 31 days, and February 2024 has 29.
     assert (np.diff(table.positions[0]) / 86_400e6).tolist() == [31, 29]
     assert table.written_positions[0].tolist() == ["2024-01", "2024-02", "2024-03"]
+
+
+@pytest.mark.parametrize(
+    ("positions", "expected"),
+    [
+        (["25.03.2024", "26.03.2024", "27.03.2024"], ["2024-03-25", "2024-03-26", "2024-03-27"]),
+        (["25.03.2024 10:00", "26.03.2024 00:30", "01.04.2024 00:00"],
+         ["2024-03-25T10:00", "2024-03-26T00:30", "2024-04-01"]),
+        (["1990Q1", "1990Q2", "1991Q4"], ["1990-01-01", "1990-04-01", "1991-10-01"]),
+        (["1990 q1", "1990-Q3", "1990Q4"], ["1990-01-01", "1990-07-01", "1990-10-01"]),
+    ],
+)  # fmt: skip
+def test_dates_are_read_in_common_formats(positions, expected):
+    table = rp.read_sequences(pl.DataFrame({"date": positions, "value": [1.0, 2.0, 3.0]}))
+    assert table.is_time
+    assert (
+        table.positions[0].tolist() == np.array(expected, "datetime64[us]").astype(float).tolist()
+    )
+
+
+def test_years_and_decimal_commas_are_read():
+    frame = pl.DataFrame({"year": [1990, 1991], "value": ["1,5", "-2,25"]})
+    table = rp.read_sequences(frame)
+    assert table.positions[0].tolist() == [1990.0, 1991.0]
+    assert table.values[0].tolist() == [1.5, -2.25]
+    # A thousands separator is not a decimal comma.
+    with pytest.raises(ValueError, match=r"must be a number, got '1,234\.5'"):
+        rp.read_sequences(pl.DataFrame({"value": ["1,234.5", "2.0"]}))

@@ -222,3 +222,21 @@ def test_subsampled_lines_keep_the_shares_and_sums_of_each_kind():
     assert sample.fn_diff.sum() == pytest.approx(-1)
     again = line_sample(lines, 100)
     assert (again.intercept == sample.intercept).all()
+
+
+def test_changes_are_drawn_with_segments_intervals_and_labels():
+    rng = np.random.default_rng(0)
+    x = np.repeat([0.0, 3.0], 30) + rng.normal(size=60)
+    (found,) = cp.detect_changes([x])
+    ax = plots.plot_changes(x, found, cp.Labels([20], [40], ["one_change"]))
+    assert ax.get_title(loc="left") == "number of changes: 1"
+    regions = [(patch.get_x(), patch.get_x() + patch.get_width()) for patch in ax.patches]
+    assert regions == [(20, 40), tuple(found.intervals[0])]
+    first = labeled(ax)["segments"]
+    assert first.get_ydata().tolist() == [found.mean[0]] * found.changes[0]
+    # With indices only, the means are drawn without intervals.
+    plain = plots.plot_changes(x, [10, 30])
+    assert len(plain.patches) == 0
+    assert labeled(plain)["segments"].get_ydata()[0] == pytest.approx(x[:10].mean())
+    with pytest.raises(ValueError, match="changes must increase from 1 to at most 59"):
+        plots.plot_changes(x, [0, 30])

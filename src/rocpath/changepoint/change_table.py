@@ -8,13 +8,22 @@ import polars as pl
 
 from rocpath.changepoint.segmentation_results import Segmentation
 from rocpath.changepoint.worth import ChangeWorth
-from rocpath.files.sequence_table import MEAN_COLUMNS, NOTE_COLUMN, WORTH_COLUMNS, SequenceTable
+from rocpath.files.sequence_table import (
+    INTERVAL_COLUMNS,
+    MEAN_COLUMNS,
+    NOTE_COLUMN,
+    WORTH_COLUMNS,
+    SequenceTable,
+)
 
 
 def changes_table(
     table: SequenceTable, found: Sequence[Segmentation], worth: Sequence[ChangeWorth]
 ) -> pl.DataFrame:
-    """Return a table with one row per change: position as written, means and worth.
+    """Return a table with one row per change: position, interval, means and worth.
+
+    Positions are as written in the table. With lines, the means are their values next to
+    the change.
 
     A skipped sequence has one row with a note, to distinguish it from a sequence
     without changes.
@@ -52,17 +61,22 @@ def changes_table(
     rows: list[dict[str, Any]] = []
     for one, model, own in zip(table.sequences, found, worth, strict=True):
         for k, change in enumerate(model.changes.tolist()):
-            values = np.ravel(np.column_stack((model.mean[k], model.mean[k + 1]))).tolist()
+            values = np.ravel(np.column_stack(model.around(k))).tolist()
             row = {sequence: one.name, position: one.written[change]}
             row |= {name: float(getattr(own, name)[k]) for name in WORTH_COLUMNS}
+            if model.intervals is not None:
+                ends = [one.written[int(end)] for end in model.intervals[k]]
+                row |= dict(zip(INTERVAL_COLUMNS, ends, strict=True))
             rows.append(row | dict(zip(means, values, strict=True)))
     rows += [{sequence: one.sequence, NOTE_COLUMN: one.note} for one in table.skipped]
     schema: dict[str, Any] = {sequence: pl.String, position: first.written.dtype}
-    schema |= dict.fromkeys([*means, *WORTH_COLUMNS], pl.Float64) | {NOTE_COLUMN: pl.String}
+    schema |= dict.fromkeys([*means, *WORTH_COLUMNS], pl.Float64)
+    schema |= dict.fromkeys(INTERVAL_COLUMNS, first.written.dtype) | {NOTE_COLUMN: pl.String}
     changes = pl.DataFrame(rows, schema=schema).with_columns(pl.col(WORTH_COLUMNS).fill_nan(None))
     # Positions in a CSV file are read as text to keep their format; integers are
     # converted back.
-    number = changes[position].cast(pl.Int64, strict=False)
-    if number.cast(pl.String).eq_missing(changes[position].cast(pl.String)).all():
-        changes = changes.with_columns(number)
+    for name in (position, *INTERVAL_COLUMNS):
+        number = changes[name].cast(pl.Int64, strict=False)
+        if number.cast(pl.String).eq_missing(changes[name].cast(pl.String)).all():
+            changes = changes.with_columns(number)
     return changes

@@ -9,7 +9,7 @@ from rocpath.changepoint.observations import observed
 from rocpath.changepoint.penalty_default import PenaltyChoice, choose_penalty
 from rocpath.changepoint.residual_models import residual_model
 from rocpath.changepoint.search import checked_sequence
-from rocpath.changepoint.segment_costs import SegmentCost
+from rocpath.changepoint.segment_costs import DetectionCost, SegmentCost
 
 CANDIDATES: tuple[SegmentCost, ...] = ("normal", "linear", "biweight")
 # Of the costs whose description length per observation exceeds the smallest one by at most this
@@ -49,3 +49,8 @@ def cost_choice(x: ArrayLike, cost: SegmentCost, weights: ArrayLike | None) -> C
     # The threshold applies to the clipped residuals, which may be rounded.
     length = model.description_length(cost, sequence.threshold * (1 - 1e-9))
     return CostChoice(cost, choice, model.n_changes, length / np.size(model.residual))
+
+
+def resolved_cost(x: ArrayLike, cost: DetectionCost, weights: ArrayLike | None) -> SegmentCost:
+    """Return the cost, or the one that "auto" chooses."""
+    return choose_cost(x, weights=weights).cost if cost == "auto" else cost

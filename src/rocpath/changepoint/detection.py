@@ -3,24 +3,22 @@
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rocpath.changepoint.cost_choice import choose_cost
+from rocpath.changepoint.cost_choice import resolved_cost
 from rocpath.changepoint.intervals import location_intervals
 from rocpath.changepoint.model_checks import model_warnings
 from rocpath.changepoint.observations import checked_sequences, one_for_each
 from rocpath.changepoint.penalty_default import choose_penalty, noise_scaled
 from rocpath.changepoint.seasons import checked_period, first_pattern, pattern_of, repeated
-from rocpath.changepoint.segment_costs import Constraint, SegmentCost
+from rocpath.changepoint.segment_costs import Constraint, DetectionCost
 from rocpath.changepoint.segmentation import segment_penalty
 from rocpath.changepoint.segmentation_results import Segmentation
 from rocpath.changepoint.worth import change_gains
 from rocpath.validation import Floats, one_of, read_only, share_between
-
-DetectionCost = SegmentCost | Literal["auto"]
 
 _EXTRAPOLATION = 0.5  # tolerated distance from the training range, relative to its width
 _MAX_DENSITY = 0.1  # changes per observation above which the penalty is suspect
@@ -96,7 +94,7 @@ def detect_changes(
     values = checked_sequences(sequences)
     n = len(values)
     confidence = share_between("confidence", confidence)
-    one_of("cost", cost, (*get_args(SegmentCost), "auto"))
+    one_of("cost", cost, get_args(DetectionCost))
     every_weight = one_for_each("weights", weights, n)
     is_list = penalty is not None and np.ndim(penalty) > 0
     every_penalty = one_for_each("penalty", penalty if is_list else [penalty] * n, n)
@@ -152,7 +150,7 @@ def _segmented(
 ) -> Segmentation:
     # Columns are scaled by their noise for the search; means are in the original units.
     scaled, median, unit = noise_scaled(x, weight)
-    model: SegmentCost = choose_cost(scaled, weights=weight).cost if cost == "auto" else cost
+    model = resolved_cost(scaled, cost, weight)
     choice = None
     if penalty is None:
         choice = choose_penalty(scaled, cost=model, weights=weight)

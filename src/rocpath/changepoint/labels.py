@@ -88,7 +88,9 @@ class Labels:
     Parameters
     ----------
     start, end : array-like, shape (n_labels,)
-        Limits of the regions, which must not overlap.
+        Limits of the regions, which must not overlap: numbers or, if the positions of the
+        observations are of this type, ``datetime64``. Without regions, the sequence is
+        unlabeled.
     kind : array-like of str, shape (n_labels,)
         Kind of each label, which determines the correct number of changes or peaks.
     sequence : str, optional
@@ -113,14 +115,12 @@ class Labels:
     def __post_init__(self) -> None:
         """Check and freeze the arrays."""
         where = self.where
-        start = finite_vector(f"start{where}", self.start)
-        end = finite_vector(f"end{where}", self.end)
+        start = place_vector(f"start{where}", self.start)
+        end = place_vector(f"end{where}", self.end)
         # The dtype is object, because NumPy would otherwise convert numbers to strings.
         kind = tuple(np.asarray(self.kind, dtype=object).ravel().tolist())
         row = whole_numbers("row", np.arange(start.size) if self.row is None else self.row)
         same_length(start=start, end=end, kind=np.empty(len(kind)), row=row)
-        if start.size == 0:
-            raise ValueError(f"labels{where} must have at least one row, got none.")
         kind = tuple(kind_of(name, f"kind{where}", at) for name, at in zip(kind, row, strict=True))
         if not (start < end).all():
             worst = int((start < end).argmin())
@@ -229,7 +229,7 @@ def label_errors(
         n, changes = changes.n, changes.changes
     place = sequence_places(n, position, labels)
     wrong = [_wrong(model, k, place, labels) for k, model in enumerate(changes)]
-    fp, fn = np.array(wrong, dtype=np.int64).reshape(-1, 2, len(labels)).sum(axis=2).T
+    fp, fn = np.array(wrong, dtype=np.int64).reshape(len(wrong), 2, len(labels)).sum(axis=2).T
     return LabelErrors(read_only(fp), read_only(fn))
 
 
@@ -246,7 +246,7 @@ def _wrong(
     counts = _counts(place[_checked_changes(changes, k, place.size, labels)], labels)
     kinds = [KINDS[kind] for kind in labels.kind]
     count = np.array([counts[kind.counts][i] for i, kind in enumerate(kinds)])
-    least, most = np.array([(kind.least, kind.most) for kind in kinds]).T
+    least, most = np.array([(kind.least, kind.most) for kind in kinds]).reshape(-1, 2).T
     return count > most, count < least
 
 
@@ -266,6 +266,16 @@ def _counts(change: Floats, labels: Labels) -> dict[str, NDArray[np.int64]]:
     return inside
 
 
+def place_vector(name: str, values: ArrayLike) -> Floats:
+    """Return positions as numbers; times become microseconds since 1970."""
+    array = np.asanyarray(values)
+    if array.dtype.kind == "M":
+        if np.isnat(array).any():
+            raise ValueError(f"{name} must not contain missing times, got NaT.")
+        values = array.astype("datetime64[us]").astype(np.int64)
+    return finite_vector(name, values)
+
+
 def sequence_places(n: int | None, position: ArrayLike | None, labels: Labels | None) -> Floats:
     """Return the position of each index; reject labels outside of the sequence."""
     where = "" if labels is None else labels.where
@@ -275,18 +285,18 @@ def sequence_places(n: int | None, position: ArrayLike | None, labels: Labels | 
         place = np.arange(float(whole_number("n", n, least=1)))
         low, high = 0.0, float(place.size)
     else:
-        place = finite_vector(f"position{where}", position)
+        place = place_vector(f"position{where}", position)
         n_needed = max(place.size if n is None else n, 1)
         rule = f"position{where} must have one entry"
         check_count(rule, place.size, n_needed, "observations")
         check_increase(f"position{where} must increase", place)
         low, high = float(place[0]), float(place[-1])
     if labels is not None:
-        _refuse_outside(labels, low, high, has_position=position is not None)
+        _check_inside(labels, low, high, has_position=position is not None)
     return place
 
 
-def _refuse_outside(labels: Labels, low: float, high: float, *, has_position: bool) -> None:
+def _check_inside(labels: Labels, low: float, high: float, *, has_position: bool) -> None:
     """Raise if a label lies outside a sequence from low to high."""
     if has_position:
         # Regions may extend beyond the first and the last observation.

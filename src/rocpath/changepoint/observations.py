@@ -47,7 +47,8 @@ def checked_sequences(sequences: Sequence[ArrayLike]) -> list[NDArray[np.float64
         raise ValueError("sequences must have at least one sequence, got none.")
     if np.ndim(given[0]) == 0:
         raise TypeError(
-            f"sequences must be a list of arrays, got {describe(given[0])} for sequence 0."
+            f"sequences must be a list of arrays, got {describe(given[0])} for sequence 0: "
+            "for one sequence x, pass [x]."
         )
     values = [observations(f"sequences[{k}]", one) for k, one in enumerate(given)]
     for k, one in enumerate(values):

@@ -258,7 +258,7 @@ def label_rules(labels: Labels | None, place: NDArray[np.float64] | None) -> Lab
     up_to_start = np.searchsorted(place, labels.start, side="right")
     below_end = np.searchsorted(place, labels.end, side="left")
     up_to_end = np.searchsorted(place, labels.end, side="right")
-    is_of_peaks = np.array([KINDS[kind].counts == "peak" for kind in labels.kind])
+    is_of_peaks = np.array([KINDS[kind].counts == "peak" for kind in labels.kind], dtype=bool)
     # A change at t lies in a region if t >= 1 and start < position[t] <= end.
     # Observation t extends to position[t + 1], so it overlaps a region if
     # position[t] < end and position[t + 1] > start.
@@ -271,7 +271,7 @@ def label_rules(labels: Labels | None, place: NDArray[np.float64] | None) -> Lab
                 f"{labels.kind[row]!r} in row {labels.row[row]}, where no change can lie in "
                 f"({labels.start[row]}, {labels.end[row]}]."
             )
-    kind = np.array([_core.LabelKind[kind].value for kind in labels.kind])
+    kind = np.array([_core.LabelKind[kind].value for kind in labels.kind], dtype=np.int32)
     # The search reads labels in order of position; empty regions have no effect.
     order = np.argsort(labels.start, kind="stable")
     kept = order[(first <= last)[order]]

@@ -1,10 +1,16 @@
 """Seasonal patterns with a known period, and detection of an unknown period."""
 
+import re
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
+from rocpath.changepoint.segmentation_results import Segmentation
+from rocpath.files.sequence_table import SequenceTable
 from rocpath.validation import Floats, describe, whole_number
 
+_MICROSECONDS = {"s": 1e6, "min": 6e7, "h": 3.6e9, "d": 8.64e10, "w": 6.048e11}
 _FEWEST_PERIODS = 4  # in a sequence whose period is unknown
 _SHORTEST_PERIOD = 4
 _NEARLY_BEST = 0.9  # of several multiples of a period with similar correlations, the first counts
@@ -20,6 +26,37 @@ def checked_period(period: object, n: int, name: str = "x") -> int:
             f"{name} must have at least two periods of {number} observations, got {n} observations."
         )
     return number
+
+
+def period_of(table: SequenceTable, period: int | str | None) -> int | None:
+    """Convert a duration to a number of observations, or return a number unchanged."""
+    if period is None or not isinstance(period, str):
+        return period
+    if period.isdigit():
+        return int(period)
+    parts = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(s|min|h|d|w)", period.strip())
+    if parts is None or not table.is_time:
+        units = ", ".join(_MICROSECONDS)
+        raise ValueError(
+            "period must be a number of observations or, if positions are times, a number with "
+            f"one of the units {units}, got {period!r}."
+        )
+    steps = {float(np.median(np.diff(one))) for one in table.positions if len(one) > 1}
+    if len(steps) > 1:
+        raise ValueError(
+            "period must be a number of observations if the sequences have different time steps, "
+            f"got {period!r}."
+        )
+    duration = float(parts[1]) * _MICROSECONDS[parts[2]]
+    return max(1, round(duration / steps.pop())) if steps else 1
+
+
+def deseasonalized(values: Sequence[Floats], found: Sequence[Segmentation]) -> list[Floats]:
+    """Subtract the seasonal pattern of each sequence that has one."""
+    return [
+        x if model.season is None else x - repeated(model.season, len(x))
+        for x, model in zip(values, found, strict=True)
+    ]
 
 
 def first_pattern(x: Floats, period: int) -> Floats:

@@ -40,4 +40,6 @@ SegmentCost = Literal[
     "linear",
     "mean_variance",
 ]
+# "auto" chooses a cost for each sequence.
+DetectionCost = Literal[SegmentCost, "auto"]
 Constraint = Literal["up_down"] | None

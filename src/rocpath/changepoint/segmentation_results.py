@@ -165,6 +165,15 @@ class Segmentation:
             fitted = fitted + np.repeat(self.slope, length) * (np.arange(self.n) - middle)
         return np.asarray(fitted)
 
+    def around(self, k: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the means before and after a change, or the values of the lines there."""
+        before, after = self.mean[k], self.mean[k + 1]
+        if self.slope is not None:
+            length = np.diff([0, *self.changes, self.n])
+            before = before + self.slope[k] * (length[k] - 1) / 2
+            after = after - self.slope[k + 1] * (length[k + 1] - 1) / 2
+        return before, after
+
     @property
     def n_changes(self) -> int:
         """Number of changes."""

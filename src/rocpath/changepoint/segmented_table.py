@@ -2,14 +2,15 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import polars as pl
 
 from rocpath.changepoint.change_table import changes_table
 from rocpath.changepoint.detection import detect_changes
 from rocpath.changepoint.labeling import labeling_page
-from rocpath.changepoint.segment_costs import Constraint, SegmentCost
+from rocpath.changepoint.seasons import deseasonalized, period_of
+from rocpath.changepoint.segment_costs import Constraint, DetectionCost, SegmentCost
 from rocpath.changepoint.segmentation_results import Segmentation
 from rocpath.changepoint.worth import ChangeWorth, changes_worth
 from rocpath.files.csv_text import inert_csv
@@ -52,16 +53,18 @@ class SegmentedTable:
 
     @property
     def sequences(self) -> pl.DataFrame:
-        """Table with the length, penalty and number of changes of each sequence."""
+        """Table with the length, cost, penalty, changes and warnings of each sequence."""
         name = self.table.columns.sequence or "sequence"
         rows: list[dict[str, Any]] = [
             {name: sequence.name, "n_observations": len(sequence.value)}
             | {"penalty": model.penalty, "n_changes": model.n_changes}
+            | {"cost": model.model, "note": "; ".join(model.warnings) or None}
             for sequence, model in zip(self.table.sequences, self.segmentations, strict=True)
         ]
         rows += [{name: one.sequence, "note": one.note} for one in self.table.skipped]
         numbers = {"n_observations": pl.Int64, "penalty": pl.Float64, "n_changes": pl.Int64}
-        return pl.DataFrame(rows, schema={name: pl.String, **numbers, "note": pl.String})
+        text = {"cost": pl.String, "note": pl.String}
+        return pl.DataFrame(rows, schema={name: pl.String, **numbers, **text})
 
     def page(self, title: str = "Label changes") -> str:
         """Return a labeling page that first shows these segmentations.
@@ -72,11 +75,13 @@ class SegmentedTable:
             Title of the page, as plain text.
         """
         return labeling_page(
-            self.table.values,
+            deseasonalized(self.table.values, self.segmentations),
             names=self.table.names,
             positions=self.table.written_positions,
             weights=self.table.weights,
             penalties=[model.penalty for model in self.segmentations],
+            cost=[cast(SegmentCost, model.model) for model in self.segmentations],
+            notes=[_note(model) for model in self.segmentations],
             title=title,
             **self.settings,
         )
@@ -101,9 +106,11 @@ def segment_table(
     penalty: float | None = None,
     *,
     max_changes: int = 20,
-    cost: SegmentCost = "normal",
+    cost: DetectionCost = "normal",
     constraint: Constraint = None,
     min_length: int = 1,
+    period: int | str | None = None,
+    confidence: float = 0.95,
     progress: Callable[[int, int], None] | None = None,
 ) -> SegmentedTable:
     """Detect changes in the sequences of a table, without labels.
@@ -119,8 +126,11 @@ def segment_table(
         Penalty per change; by default, the `default_penalty` of each sequence.
     max_changes : int
         Maximum number of changes on the labeling page.
-    cost, constraint, min_length
-        As for `segment`.
+    cost, constraint, min_length, confidence
+        As for `detect_changes`.
+    period : int or str, optional
+        Period of a seasonal pattern: a number of observations or, if positions are
+        times, a duration such as ``"1d"`` or ``"12h"``.
     progress : callable, optional
         As for `detect_changes`.
 
@@ -137,16 +147,32 @@ def segment_table(
     >>> cp.segment_table(table, 1.0)
     1 change in 1 sequence; penalty: 1.
     """
-    search: dict[str, Any] = {"cost": cost, "constraint": constraint, "min_length": min_length}
+    search: dict[str, Any] = {"constraint": constraint, "min_length": min_length}
+    segmentations = detect_changes(
+        table.values,
+        penalty,
+        cost=cost,
+        period=period_of(table, period),
+        confidence=confidence,
+        weights=table.weights,
+        names=table.names,
+        progress=progress,
+        **search,
+    )
     settings = {"weights": table.weights, **search}
-    segmentations = detect_changes(table.values, penalty, progress=progress, **settings)
     return SegmentedTable(
         table=table,
         segmentations=segmentations,
-        worth=changes_worth(table.values, segmentations, **settings),
+        worth=changes_worth(deseasonalized(table.values, segmentations), segmentations, **settings),
         penalty=penalty,
         settings={"max_changes": max_changes, **search},
     )
+
+
+def _note(model: Segmentation) -> str:
+    season = () if model.season is None else ("A seasonal pattern was subtracted",)
+    warnings = tuple(f"{one[0].upper()}{one[1:]}" for one in model.warnings)
+    return "".join(f"{one}. " for one in (*season, *warnings)).rstrip()
 
 
 def _counted(n: int, noun: str) -> str:

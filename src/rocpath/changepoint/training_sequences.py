@@ -46,7 +46,7 @@ def training_sequences(sequences: Any, labels: Any, **lists: Any) -> list[Traini
         for k, (x, one, weight, position, group) in enumerate(
             zip(values, regions, *columns, strict=True)
         )
-        if one is not None
+        if one is not None and len(one)
     ]
     if not training:
         raise ValueError(

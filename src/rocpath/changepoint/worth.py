@@ -128,7 +128,7 @@ def changes_worth(
     found: Sequence[Segmentation],
     *,
     weights: Sequence[ArrayLike | None] | None = None,
-    cost: SegmentCost = "normal",
+    cost: SegmentCost | None = None,
     constraint: Constraint = None,
     min_length: int = 1,
 ) -> list[ChangeWorth]:
@@ -144,19 +144,23 @@ def changes_worth(
         Results of `detect_changes` with the same settings.
     weights : list of array-like or None, optional
         Weights of the observations of each sequence.
-    cost, constraint, min_length
+    cost : str, optional
+        Cost of a segment; by default that of each segmentation.
+    constraint, min_length
         As for `segment`.
 
     Returns
     -------
     list of ChangeWorth
     """
-    settings: dict[str, Any] = {"cost": cost, "constraint": constraint, "min_length": min_length}
+    settings: dict[str, Any] = {"constraint": constraint, "min_length": min_length}
     every = one_for_each("weights", weights, len(found))
-    return [
-        change_worth(noise_scaled(x, weight)[0], one, weights=weight, **settings)
-        for x, one, weight in zip(checked_sequences(sequences), found, every, strict=True)
-    ]
+    every_worth = []
+    for x, one, weight in zip(checked_sequences(sequences), found, every, strict=True):
+        own: Any = cost or one.model or "normal"
+        scaled = noise_scaled(x, weight)[0]
+        every_worth.append(change_worth(scaled, one, cost=own, weights=weight, **settings))
+    return every_worth
 
 
 def _persistence(

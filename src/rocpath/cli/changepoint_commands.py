@@ -30,6 +30,8 @@ app = typer.Typer(
 def segment(
     sequences: own.Sequences,
     penalty: own.PenaltyOption = None,
+    period: own.PeriodOption = None,
+    confidence: own.ConfidenceOption = 0.95,
     segmenting: own.Segmenting = own.Segmenting(20),
     to: options.Folder = options.Folder("rocpath-segment"),
 ) -> None:
@@ -49,7 +51,8 @@ def segment(
 
     table = open_sequences(sequences, segmenting.cost, quiet=to.quiet)
     with progress_bar(quiet=to.quiet) as progress:
-        result = cp.segment_table(table, penalty, progress=progress, **segmenting._asdict())
+        search = {"period": period, "confidence": confidence, **segmenting._asdict()}
+        result = cp.segment_table(table, penalty, progress=progress, **search)
     title = f"Label changes in {early_checks.shown_name(sequences.sequences)}"
     write_folder(to.out, result.to_files(title), force=to.force)
     say(repr(result))

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 import typer
 
-from rocpath.changepoint.segment_costs import SegmentCost
+from rocpath.changepoint.segment_costs import DetectionCost
 from rocpath.cli.options import ForceOption, QuietOption, option
 
 
@@ -75,8 +75,8 @@ class Segmenting(NamedTuple):
         int, typer.Option(min=1, help="Maximum number of changes on a page; a fit starts with it.")
     ]
     cost: Annotated[
-        SegmentCost,
-        typer.Option(help="Cost of a segment; biweight and huber are robust to outliers."),
+        DetectionCost,
+        typer.Option(help="Cost of a segment; auto chooses levels, lines or levels with outliers."),
     ] = "normal"
     constraint: Annotated[
         Literal["up_down"] | None,
@@ -102,6 +102,15 @@ PenaltyOption = Annotated[
     typer.Option(
         min=0, help="Penalty per change; by default it depends on the noise of each sequence."
     ),
+]
+PeriodOption = Annotated[
+    str | None,
+    option(
+        "PERIOD", "Period of a seasonal pattern: observations, or a duration such as 1d or 12h."
+    ),
+]
+ConfidenceOption = Annotated[
+    float, typer.Option(min=0, max=1, help="Confidence level of the intervals of the locations.")
 ]
 FirstLabelsOption = Annotated[
     str | None,

@@ -9,7 +9,13 @@ import polars as pl
 _DAY = "%Y-%m-%d"
 # Times have fractions of a second or only minutes, and may have a time zone.
 _TIMES = [f"{between}{time}" for between in "T " for time in ("%H:%M:%S%.f", "%H:%M")]
-_TIME_FORMATS = [_DAY + time + zone for zone in ("%#z", "") for time in _TIMES] + [_DAY]
+# Days with dots are written day first; with slashes, the order depends on the country.
+_DOTTED_DAY = "%d.%m.%Y"
+_TIME_FORMATS = [_DAY + time + zone for zone in ("%#z", "") for time in _TIMES] + [
+    _DAY,
+    *(_DOTTED_DAY + time for time in _TIMES[len(_TIMES) // 2 :]),
+    _DOTTED_DAY,
+]
 
 
 class Positions(NamedTuple):
@@ -39,6 +45,10 @@ def parsed_positions(series: pl.Series) -> Positions:
     if series.dtype == pl.String:
         # A month, such as 2024-05, is read as its first day.
         text = series.str.strip_chars().str.replace(r"^(\d{4}-\d\d)$", "${1}-01")
+        # So is a quarter, such as 2024Q1.
+        for quarter in range(1, 5):
+            month = f"${{1}}-{3 * quarter - 2:02}-01"
+            text = text.str.replace(rf"^(\d{{4}})[ -]?[Qq]{quarter}$", month)
     number = text.cast(pl.Float64, strict=False).fill_nan(None)
     # Parsing times is slow, and unnecessary if all positions are numbers.
     if series.dtype == pl.String and number.null_count() > text.null_count():

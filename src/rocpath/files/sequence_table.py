@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 # Columns of a table of changes, besides sequences and positions. Columns of sequences and positions
 # have other names.
 MEAN_COLUMNS = ("mean_before", "mean_after")
+INTERVAL_COLUMNS = ("position_low", "position_high")
 WORTH_COLUMNS = ("gain", "min_penalty", "max_penalty")
 NOTE_COLUMN = "note"
-RESULT_COLUMNS = (*MEAN_COLUMNS, *WORTH_COLUMNS, NOTE_COLUMN)
+RESULT_COLUMNS = (*INTERVAL_COLUMNS, *MEAN_COLUMNS, *WORTH_COLUMNS, NOTE_COLUMN)
 
 
 class SequenceColumns(NamedTuple):

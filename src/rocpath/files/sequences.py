@@ -27,7 +27,7 @@ from rocpath.validation import one_of
 # name of the role.
 _USUAL_NAMES = {
     "sequence": ("sequence", "chrom"),
-    "position": ("position", "timestamp", "time", "datetime", "date"),
+    "position": ("position", "timestamp", "time", "datetime", "date", "year"),
 }
 _RUNS = (("chromStart", "chromEnd"), ("start", "end"))
 _MISSING = ("", "nan", "na", "n/a", "#n/a", "<na>", "null", "none", "-", "?")
@@ -89,7 +89,7 @@ def read_sequences(
     """
     columns = SequenceColumns(sequence, position, value, weight)
     _check_names(columns)
-    one_of("cost", cost, COST_NAMES)
+    one_of("cost", cost, (*COST_NAMES, "auto"))
     one_of("repeated", repeated, ("error", "mean", "keep"))
     one_of("layout", layout, ("long", "wide", "common"))
     # These columns are read as text, so that names such as 007 keep their format.
@@ -273,6 +273,11 @@ def _numbers(series: pl.Series, rules: list[_Rule]) -> pl.Series:
     """Return values as float64 with null for missing ones, and add the rules for numbers."""
     number = cast_numbers(series).fill_nan(None)
     if series.dtype == pl.String:
+        # With decimal commas, most values are not numbers otherwise.
+        with_points = cast_numbers(series.str.replace(",", ".", literal=True)).fill_nan(None)
+        has_points = series.str.contains(".", literal=True).any()
+        if with_points.null_count() < number.null_count() and not has_points:
+            number = with_points
         text = series.str.strip_chars().str.to_lowercase()
         is_text = number.is_null() & ~text.is_in(_MISSING)
         rules.append((series, is_text, "must be a number"))

@@ -25,6 +25,8 @@ class PageModel(NamedTuple):
     min_penalty: float
     changes: NDArray[np.int64]
     mean: NDArray[np.float64]
+    rise: NDArray[np.float64] | None = None  # of the line of each segment, from start to end
+    intervals: NDArray[np.int64] | None = None  # of the locations of the changes
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -128,6 +130,8 @@ def _sequence(one: PageSequence) -> dict[str, Any]:
                 "changes": model.changes,
                 # Five decimals are more precise than a pixel.
                 "mean": ((model.mean - middle) / half).round(5),
+                "rise": None if model.rise is None else (model.rise / half).round(5),
+                "intervals": model.intervals,
             }
             for model in one.models
         ],

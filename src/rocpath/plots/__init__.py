@@ -1,5 +1,6 @@
 """Matplotlib figures of results."""
 
+from rocpath.plots.changes import plot_changes
 from rocpath.plots.decisions import plot_calibration, plot_decision_curve
 from rocpath.plots.descents import DescentDisplay
 from rocpath.plots.label_errors import plot_label_errors
@@ -11,6 +12,7 @@ __all__ = [
     "DescentDisplay",
     "LineSearchDisplay",
     "plot_calibration",
+    "plot_changes",
     "plot_decision_curve",
     "plot_label_errors",
     "plot_readers",

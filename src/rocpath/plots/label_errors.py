@@ -65,7 +65,7 @@ def plot_label_errors(
         log_penalty = inside_interval(*cp.target_interval(errors))
     best = cp.segment_penalty(x, np.exp(log_penalty), cost=cost, constraint=constraint)
     axes = canvas.axes_grid(ax, 1, 2, (9.5, 3.2), gridspec_kw={"width_ratios": (1.7, 1)})
-    _draw_labels(axes[0], labels)
+    draw_labels(axes[0], labels)
     place = np.arange(x.size) if position is None else np.asarray(position, float)
     _draw_segments(axes[0], x, place, best)
     _draw_errors(axes[1], errors, log_penalty)
@@ -74,7 +74,8 @@ def plot_label_errors(
     return axes
 
 
-def _draw_labels(ax: Any, labels: cp.Labels) -> None:
+def draw_labels(ax: Any, labels: cp.Labels) -> None:
+    """Shade labeled regions."""
     regions = zip(labels.start, labels.end, labels.kind, strict=True)
     for row, (start, end, kind) in enumerate(regions):
         # Legends skip names that begin with an underscore, so each kind is listed once.

@@ -108,14 +108,24 @@
     const { position } = signal, { box } = scale;
     const ends = [...model.places, Infinity];
     const inBox = (x) => Math.min(Math.max(x, box.left - 5), box.left + box.width + 5);
+    pen.fillStyle = INK;
+    pen.globalAlpha = 0.15;
+    for (const [low, high] of model.intervals) {
+      const left = inBox(scale.x(low));
+      pen.fillRect(left, box.top, inBox(scale.x(high)) - left, box.height);
+    }
+    pen.globalAlpha = 1;
     pen.strokeStyle = INK;
     pen.lineWidth = width;
     pen.beginPath();
     model.mean.forEach((mean, k) => {
       const start = k === 0 ? position.at(0) : ends[k - 1];
       if (start > scale.view.to || ends[k] < scale.view.from) return;
-      pen.moveTo(inBox(scale.x(start)), scale.y(mean));
-      pen.lineTo(inBox(scale.x(Math.min(ends[k], signal.high))), scale.y(mean));
+      const end = Math.min(ends[k], signal.high), slope = model.rise[k] / (end - start || 1);
+      const from = Math.max(start, scale.view.from), to = Math.min(end, scale.view.to);
+      const level = (at) => scale.y(mean + slope * (at - (start + end) / 2));
+      pen.moveTo(slope ? scale.x(from) : inBox(scale.x(start)), level(from));
+      pen.lineTo(slope ? scale.x(to) : inBox(scale.x(end)), level(to));
     });
     pen.stroke();
     pen.lineWidth = Math.max(width / 2, 0.8);

@@ -106,6 +106,8 @@ window.rocpathLabeling = {};
       maxPenalty: k > 0 ? data.models[k - 1].min_penalty : Infinity,
       changes: one.changes,
       mean: one.mean,
+      rise: one.rise || one.mean.map(() => 0),
+      intervals: (one.intervals || []).map((ends) => ends.map((i) => position().at(i))),
       places: Float64Array.from(one.changes, (i) => position().at(i)),
     })));
     return {
