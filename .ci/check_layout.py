@@ -2,7 +2,8 @@
 
 Files have fewer than 400 lines (300 in ``cpp``), functions at most 40 without their
 docstring, and commands at most 25 in their body; functions of JavaScript are counted
-without the functions declared in them. No module is called utils or the
+without the functions declared in them. Functions that construct are called ``from_*``,
+and those that only raise ``check_*``. No module is called utils or the
 like, no two modules define the same public name, and tests are in the package of the
 code they test. The headers of each folder of ``cpp`` include only those of the same
 folder and of the folders before it. ``layout_exceptions.txt`` lists what exceeds a limit
@@ -66,6 +67,8 @@ def code_defects():
             yield name, "has a name that describes nothing"
         for node in ast.walk(tree):
             if isinstance(node, ast.FunctionDef):
+                if node.name == "of" or node.name.lstrip("_").startswith("refuse"):
+                    yield f"{name} {node.name}", "is not called from_... or check_..."
                 n_lines = n_code_lines([node], text)
                 if n_lines > 40:
                     yield f"{name} {node.name}", f"has {n_lines} lines, more than 40"

@@ -264,7 +264,7 @@ def test_surrounding_spaces_are_ignored(tmp_path, capsys):
     name = write(tmp_path / "t.csv", "\n".join(["color,y", *rows]))
     assert two_classes(read_table(name)["y"], "yes")[0].n_negative == 34
     features, _ = feature_columns(read_table(name), ["y"], {})
-    color = features.of(read_table(name))["color"]
+    color = features.select(read_table(name))["color"]
     assert color.drop_nulls().unique().sort().to_list() == ["blue", "red"]
     assert color.null_count() == 20
 

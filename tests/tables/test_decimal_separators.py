@@ -15,7 +15,7 @@ def read_numbers(content, types=None):
     """Return the numbers of a CSV table by column, as TableClassifier reads them."""
     table = parse_table("t.csv", content.encode(), None)
     features, _ = feature_columns(table, ["y"] if "y" in table.columns else [], types or {})
-    return {one.name: one.to_list() for one in features.of(table)}
+    return {one.name: one.to_list() for one in features.select(table)}
 
 
 def lines(*columns, separator=";"):

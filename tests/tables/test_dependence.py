@@ -131,8 +131,8 @@ def test_codes_are_missing_in_fit_and_predict():
     table = pl.DataFrame({"age": age, "y": 1})
     features, (audit,) = feature_columns(table, ["y"], {})
     assert audit.note == "20 values of -999 are treated as missing"
-    assert features.of(table)["age"].null_count() == 20
-    assert features.of(pl.DataFrame({"age": [-999, 30]}))["age"].to_list() == [None, 30]
+    assert features.select(table)["age"].null_count() == 20
+    assert features.select(pl.DataFrame({"age": [-999, 30]}))["age"].to_list() == [None, 30]
     kept, _ = feature_columns(table, ["y"], {"age": "category"})
     assert kept.sentinel == {}
 

@@ -203,9 +203,9 @@ def test_boosting_of_many_columns_is_saved_and_predicts(tmp_path, capsys):
 def test_numeric_columns_read_together_equal_those_read_one_by_one():
     table = pl.DataFrame({"a": [1, None, 3], "b": [0.5, float("nan"), 2.0], "c": ["1", " 2", "3"]})
     features = TableFeatures(("b", "c", "a"), (), {}, {}, {})
-    frame = features.of(table)
+    frame = features.select(table)
     assert frame.columns == ["b", "c", "a"]
     assert frame.rows() == [(0.5, 1.0, 1.0), (None, 2.0, None), (2.0, 3.0, 3.0)]
     large = table.with_columns(b=pl.Series([1.0, 1e101, 2.0]))
     with pytest.raises(ValueError, match=r"'b' must be finite .* got 1e\+101 in row 2"):
-        features.of(large)
+        features.select(large)

@@ -190,7 +190,7 @@ def _group_sums(rows: ScoredPartition, deviation: Deviation, name: str) -> NDArr
     is_positive = rows.is_positive
     weight = rows.weight
     code = np.unique(np.asarray(rows.group), return_inverse=True)[1]
-    sums = GroupSums.of(code, is_positive, weight, deviation.of_rows(rows))
+    sums = GroupSums.from_rows(code, is_positive, weight, deviation.of_rows(rows))
     # Components are undefined if a class is absent, but only the order of rows is used.
     with np.errstate(invalid="ignore", divide="ignore"):
         blocks = place_rows(score, is_positive, weight, 1.0)

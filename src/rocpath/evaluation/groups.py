@@ -24,7 +24,7 @@ class GroupSums(NamedTuple):
     deviation: Floats  # multiplied by the weights
 
     @classmethod
-    def of(
+    def from_rows(
         cls,
         code: NDArray[np.intp],
         is_positive: NDArray[np.bool_],
@@ -71,7 +71,7 @@ class Jackknife(NamedTuple):
     replicates: Floats
 
     @classmethod
-    def of(cls, sums: GroupSums, area: float, concordant: Floats | None) -> Self:
+    def from_sums(cls, sums: GroupSums, area: float, concordant: Floats | None) -> Self:
         """Compute the AUC over pairs from different groups, or a partial AUC.
 
         ``concordant`` is the total weight of the concordant pairs within each group. It

@@ -35,7 +35,7 @@ def named_thresholds(
     if not requested:
         raise ValueError("thresholds must have at least one entry, got none.")
     is_named = any(isinstance(threshold, str) for threshold in requested)
-    rows = RankedRows.of(sample.is_positive, score, sample.weight) if is_named else None
+    rows = RankedRows.from_scores(sample.is_positive, score, sample.weight) if is_named else None
     found = []
     for threshold in requested:
         if isinstance(threshold, str) and rows is not None:

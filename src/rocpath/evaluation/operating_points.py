@@ -99,7 +99,7 @@ class RankedRows(NamedTuple):
     n_true: NDArray[np.int64]
 
     @classmethod
-    def of(
+    def from_scores(
         cls,
         is_positive: NDArray[np.bool_],
         score: Floats,

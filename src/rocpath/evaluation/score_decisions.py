@@ -88,7 +88,7 @@ class ScoreDecisions:
 
 def rate_grid(sample: Sample, score: Floats, confidence: float) -> RateGrid:
     """Compute the rates at thresholds that are closest together at the top."""
-    rows = RankedRows.of(sample.is_positive, score)
+    rows = RankedRows.from_scores(sample.is_positive, score)
     is_grouped = sample.unit is not None
     index = rows.grid(ratio=_GROUP_GRID_RATIO if is_grouped else _GRID_RATIO)
     threshold = np.array([rows.threshold(int(place)) for place in index])

@@ -47,7 +47,7 @@ class ClassSpread(NamedTuple):
     freedom: float
 
     @classmethod
-    def of(cls, deviation: Floats, weight_sum: Floats, square_sum: Floats) -> Self:
+    def from_deviations(cls, deviation: Floats, weight_sum: Floats, square_sum: Floats) -> Self:
         """Compute the variance from deviations and their weights.
 
         ``weight_sum`` and ``square_sum`` are sums of the weights, and of their squares,

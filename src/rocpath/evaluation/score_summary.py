@@ -81,7 +81,7 @@ def summarize_scores(
     Lift(n_rows=2, n_positive=1, share=0.2, factor=2.0)
     """
     sample = Sample.from_labels(is_positive, sample_weight=sample_weight, groups=groups)
-    rows = RankedRows.of(is_positive, score)
+    rows = RankedRows.from_scores(is_positive, score)
     given = {"groups": groups, "sample_weight": sample_weight}
     points = target_points(is_positive, score, targets, claim, **given)
     points.append(_point_above_half(sample, score))
@@ -115,7 +115,7 @@ def _common_points(
 
 def _point_above_half(sample: Sample, score: Floats) -> NamedPoint:
     """Return the operating point at a probability of one half."""
-    rows = RankedRows.of(sample.is_positive, score, sample.weight, sample.unit)
+    rows = RankedRows.from_scores(sample.is_positive, score, sample.weight, sample.unit)
     # Scores are log-odds: rows with a score above 0 have a probability above one half.
     index = int(np.count_nonzero(rows.score[1:] > 0))
     point = replace(operating_point(rows, index), threshold=0.0)

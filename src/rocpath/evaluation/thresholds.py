@@ -119,7 +119,7 @@ def choose_threshold(
         confidence = share_between("confidence", confidence)
     is_used = slice(None) if sample.weight is None else sample.weight > 0
     sample = checked_sample(sample, targets, confidence)
-    rows = RankedRows.of(sample.is_positive, score[is_used], sample.weight, sample.unit)
+    rows = RankedRows.from_scores(sample.is_positive, score[is_used], sample.weight, sample.unit)
     return choose_operating_point(rows, targets, confidence)
 
 
@@ -136,7 +136,7 @@ class RowCosts(NamedTuple):
         check_none(amount < 0, "cost must not be negative", amount)
         used = np.flatnonzero(sample.weights)
         weighted = (amount * sample.weights)[used]
-        rows = RankedRows.of(sample.is_positive[used], score[used], weighted)
+        rows = RankedRows.from_scores(sample.is_positive[used], score[used], weighted)
         return cls(rows.fp + (rows.tp[-1] - rows.tp))
 
 

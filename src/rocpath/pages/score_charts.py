@@ -17,7 +17,7 @@ def score_chart(
     name: str, sample: Sample, score: Floats, decisions: ScoreDecisions
 ) -> dict[str, Any]:
     """Return the chart data of one score."""
-    rows = RankedRows.of(sample.is_positive, score)
+    rows = RankedRows.from_scores(sample.is_positive, score)
     grid, benefit, smooth = decisions.grid, decisions.net_benefit, decisions.smooth
     return {
         **drawn_curve(name, rows.fp / rows.n_negative, rows.tp / rows.n_positive),

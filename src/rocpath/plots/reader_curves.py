@@ -72,7 +72,7 @@ def plot_readers(
 
 def _curve(is_positive: Any, score: Floats) -> tuple[Floats, Floats]:
     """Return the rates of one reader, from (0, 0) to (1, 1)."""
-    rows = RankedRows.of(is_positive, np.ascontiguousarray(score))
+    rows = RankedRows.from_scores(is_positive, np.ascontiguousarray(score))
     return rows.fp / rows.n_negative, rows.tp / rows.n_positive
 
 

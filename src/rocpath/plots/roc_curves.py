@@ -87,7 +87,7 @@ def plot_roc(
         score = sample.scores(label or "scores", given)
         found = auc_interval(sample.is_positive, score, groups=groups, confidence=confidence)
         text = f"AUC {found.value:.3f} ({found.low:.3f} to {found.high:.3f})"
-        rows = RankedRows.of(sample.is_positive, score)
+        rows = RankedRows.from_scores(sample.is_positive, score)
         style = {"color": color, "ls": dashes, "label": f"{label}: {text}" if label else text}
         axes.plot(rows.fp / rows.n_negative, rows.tp / rows.n_positive, lw=1.8, **style)
         if band is not None:

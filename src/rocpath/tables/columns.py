@@ -92,7 +92,7 @@ class TableFeatures(NamedTuple):
     sentinel: Mapping[str, tuple[float, ...]]
     min_frequency: int = 1
 
-    def of(self, table: pl.DataFrame) -> pl.DataFrame:
+    def select(self, table: pl.DataFrame) -> pl.DataFrame:
         """Select these columns from a table, in this order, as float64 or text."""
         # A set, since `columns` is a new list at each access.
         known = set(table.columns)

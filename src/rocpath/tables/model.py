@@ -99,7 +99,7 @@ class TableModel:
 
     def frame(self, table: pl.DataFrame) -> pl.DataFrame:
         """Select the columns that the model reads."""
-        return self.features.of(table)
+        return self.features.select(table)
 
     @property
     def classes(self) -> NDArray[Any]:

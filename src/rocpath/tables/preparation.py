@@ -91,7 +91,7 @@ def prepare_table(
         if one.name in table.columns and table[one.name].equals(one)
     }
     features, audits = feature_columns(table, excluded, types or {})
-    frame = features.of(table)
+    frame = features.select(table)
     audits = suspect_leaks(frame, features, audits, is_positive)
     warnings += [
         TableWarning.from_kind("leak", one.column, note=one.note)

@@ -46,7 +46,7 @@ def read_format(series: pl.Series, kind: str | None, decimal: str = "") -> Colum
         n_read = max(number.count() for number in numbers.values())
         first, *others = (one for one in formats if numbers[one].count() == n_read)
         if others and formats is _NUMBERS and not numbers[first].equals(numbers[others[0]]):
-            first = grouped_format(text) or decimal or _refuse_both(text, numbers)
+            first = grouped_format(text) or decimal or _raise_ambiguous(text, numbers)
         number = numbers[first]
         if n_read == 0 or (kind is None and n_read < _MIN_READABLE * text.count()):
             continue
@@ -95,7 +95,7 @@ def grouped_format(text: pl.Series) -> str:
     return ""
 
 
-def _refuse_both(text: pl.Series, numbers: Mapping[str, pl.Series]) -> str:
+def _raise_ambiguous(text: pl.Series, numbers: Mapping[str, pl.Series]) -> str:
     """Raise an error that shows both readings of a number."""
     point, comma = (numbers[style] for style in _NUMBERS)
     row = int((point != comma).arg_true()[0])

@@ -165,8 +165,8 @@ class AreaColumn(Column):
         """The variances of the components of positives and of negatives, per share."""
         blocks, squares = self.blocks, self.square_sums
         return (
-            ClassSpread.of(blocks.positive / self.largest, blocks.tp, squares[0]),
-            ClassSpread.of(blocks.negative / self.largest, blocks.fp, squares[1]),
+            ClassSpread.from_deviations(blocks.positive / self.largest, blocks.tp, squares[0]),
+            ClassSpread.from_deviations(blocks.negative / self.largest, blocks.fp, squares[1]),
         )
 
     @property
@@ -226,7 +226,7 @@ class AreaColumn(Column):
     def group_sums(self) -> GroupSums:
         """Sums of the components by group, if rows are grouped."""
         sample: Any = self.sample
-        return GroupSums.of(sample.unit, sample.is_positive, sample.weight, self.deviation)
+        return GroupSums.from_rows(sample.unit, sample.is_positive, sample.weight, self.deviation)
 
     @cached_property
     def group_shares(self) -> Floats:
@@ -250,7 +250,7 @@ class AreaColumn(Column):
         """The leave-one-group-out estimates, which are known at once for the full AUC."""
         if self.largest < 1:
             return None
-        return Jackknife.of(self.group_sums, self.value, self._concordant_within())
+        return Jackknife.from_sums(self.group_sums, self.value, self._concordant_within())
 
     def _concordant_within(self) -> Floats:
         """Return the total weight of the concordant pairs within each group."""
