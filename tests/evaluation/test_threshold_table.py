@@ -125,6 +125,15 @@ def test_subgroups_have_the_rows_of_their_own_table():
     assert "subgroup" in repr(table).splitlines()[0]
 
 
+def test_a_subgroup_of_one_class_has_undefined_rates():
+    y, p = probabilities()
+    only = rp.threshold_table(y, p, 0.01, by=y)[2]
+    assert only.subgroup
+    assert (only.sensitivity.value, only.ppv.value) == (1.0, 1.0)
+    assert np.isnan(only.specificity.value)
+    assert np.isnan(only.lr_positive.value)
+
+
 def test_unequal_weights_give_rates_without_intervals():
     y, p = probabilities()
     weight = np.arange(400) % 3

@@ -7,14 +7,14 @@ estimates recovery; Donner and Zou, Statistical Methods in Medical Research 21, 
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from rocpath.evaluation.designs import design_of
 from rocpath.evaluation.metrics.metric import Column, Estimate
 from rocpath.evaluation.metrics.rates import share_of
-from rocpath.evaluation.metrics.scales import RateScale
+from rocpath.evaluation.metrics.scales import RateScale, t_quantile, wilson_limits
 from rocpath.evaluation.results import Limits
 from rocpath.sample import Sample
 from rocpath.validation import Floats
@@ -115,8 +115,45 @@ class DecisionRates:
     threshold: float
     confidence: float
 
+    @cached_property
+    def counts(self) -> dict[str, Any]:
+        """Numbers of true and false positives and negatives."""
+        is_predicted = self.score >= self.threshold
+        n_positives, n_predicted = self.sample.counts["n_positives"], int(is_predicted.sum())
+        tp = int((is_predicted & self.sample.is_positive).sum())
+        fp, fn = n_predicted - tp, n_positives - tp
+        return {"tp": tp, "fp": fp, "fn": fn, "tn": len(self.sample) - tp - fp - fn}
+
+    def _fraction(self, name: ShareName) -> tuple[int, int]:
+        """Return the numbers of successes and of counted rows of a share."""
+        tp, fp, fn, tn = (self.counts[cell] for cell in ("tp", "fp", "fn", "tn"))
+        n_rows = len(self.sample)
+        return {
+            "sensitivity": (tp, tp + fn),
+            "fpr": (fp, fp + tn),
+            "specificity": (tn, fp + tn),
+            "ppv": (tp, tp + fp),
+            "npv": (tn, tn + fn),
+            "accuracy": (tp + tn, n_rows),
+            "predicted_positive_rate": (tp + fp, n_rows),
+            "tp": (tp, n_rows),
+            "fp": (fp, n_rows),
+        }[name]
+
+    @property
+    def _is_simple(self) -> bool:
+        """Whether rows are independent with equal weights: all results depend on counts."""
+        return self.sample.unit is None and self.sample.weight is None
+
     def share(self, name: ShareName) -> Limits:
         """Return a share with its interval; NaN if no row is counted."""
+        if self._is_simple:
+            hits, total = self._fraction(name)
+            if total == 0:
+                return UNKNOWN
+            square = t_quantile(np.inf, self.confidence) ** 2
+            low, high = wilson_limits(hits / total, total, square)
+            return Limits(hits / total, float(low), float(high))
         column = self._column(name)
         if np.isnan(column.value):
             return UNKNOWN
@@ -173,6 +210,13 @@ class DecisionRates:
         return Column(ShareAtThreshold(name, self.threshold), self.sample, self.score)
 
     def _correlation(self, first: ShareName, second: ShareName) -> float:
+        if self._is_simple:
+            # Rates of different classes are independent, and cells are multinomial.
+            if (first, second) != ("tp", "fp"):
+                return 0.0
+            a, b = self.counts["tp"], self.counts["fp"]
+            n_rows = len(self.sample)
+            return -float(np.sqrt(a * b / max((n_rows - a) * (n_rows - b), 1)))
         columns = [self._column(first), self._column(second)]
         if self.sample.weight is not None or any(np.isnan(one.value) for one in columns):
             return 0.0

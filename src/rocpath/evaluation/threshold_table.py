@@ -332,9 +332,8 @@ def _row(
     is_probability: bool,
 ) -> ThresholdRow:
     """Return the rates at one threshold."""
-    sample, is_predicted = rates.sample, rates.score >= rates.threshold
-    label = sample.is_positive
-    observed = float(np.average(label, weights=sample.weight))
+    sample = rates.sample
+    observed = float(np.average(sample.is_positive, weights=sample.weight))
     return ThresholdRow(
         threshold=named.threshold,
         name=named.name,
@@ -348,10 +347,7 @@ def _row(
         accuracy=rates.share("accuracy"),
         predicted_positive_rate=rates.share("predicted_positive_rate"),
         net_benefit=rates.net_benefit(prevalence) if is_probability else None,
-        tp=int((label & is_predicted).sum()),
-        fp=int((~label & is_predicted).sum()),
-        fn=int((label & ~is_predicted).sum()),
-        tn=int((~label & ~is_predicted).sum()),
+        **rates.counts,
         prevalence=observed if prevalence is None else prevalence,
         confidence=rates.confidence,
         positive=sample.classes[1],
