@@ -28,6 +28,7 @@ lint: $(VENV)/installed
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python .ci/check_layout.py
+	$(BIN)/python .ci/check_includes.py
 
 # The public names of rocpath/__init__.pyi against those of the package.
 stubtest: $(VENV)/installed

@@ -6,7 +6,10 @@
 #pragma once
 
 #include <concepts>
+#include <cstdint>
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "lines/steps.hpp"
 #include "numerics/interrupt.hpp"

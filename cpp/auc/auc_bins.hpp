@@ -9,6 +9,12 @@
 // Time: that of enumerating the crossings (auc_crossings.hpp). Memory: O(bins).
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
 #include "auc/auc_crossings.hpp"
 
 namespace rocpath {

@@ -4,7 +4,13 @@
 // for each crossing.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <map>
+#include <span>
+#include <utility>
 
 #include "auc/auc_area.hpp"
 #include "lines/windows.hpp"

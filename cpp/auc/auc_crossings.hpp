@@ -10,6 +10,11 @@
 // lines, most of which belong to one class, took seventy nanoseconds per crossing.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
 #include "auc/auc_changes.hpp"
 
 namespace rocpath {

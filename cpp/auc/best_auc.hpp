@@ -17,8 +17,18 @@
 // ends of at most 64 windows.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
 #include <memory>
+#include <optional>
 #include <queue>
+#include <utility>
+#include <vector>
 
 #include "auc/partial_auc.hpp"
 #include "auc/whole_auc.hpp"

@@ -5,6 +5,12 @@
 // O(B log B) and O(B) memory.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
 #include "auc/auc_changes.hpp"
 
 namespace rocpath {

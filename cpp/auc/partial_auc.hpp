@@ -8,6 +8,13 @@
 // O(B log B) for a bound, and O(1) for each crossing that is followed; memory O(B).
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+
 #include "auc/auc_bins.hpp"
 #include "auc/gain_bound.hpp"
 #include "auc/partial_plateau.hpp"

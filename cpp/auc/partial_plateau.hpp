@@ -4,6 +4,12 @@
 // are swept. Time: that of sweeping the crossings in the region up to the ends of the interval.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <span>
+
 #include "auc/region_weights.hpp"
 #include "sweep/partial_state.hpp"
 

@@ -8,6 +8,14 @@
 // cross. Time and memory O(B).
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <utility>
+
 #include "auc/auc_changes.hpp"
 #include "lines/region.hpp"
 

@@ -2,6 +2,14 @@
 // O(B log B) for a bound; memory O(B).
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+
 #include "auc/auc_bins.hpp"
 #include "auc/gain_bound.hpp"
 

@@ -7,6 +7,9 @@
 // threshold at which FP meets FN are kept, so the time depends on the distance between these.
 #pragma once
 
+#include <cstddef>
+#include <utility>
+
 #include "aum/near_level.hpp"
 #include "sweep/sweep.hpp"
 

@@ -10,7 +10,11 @@
 // Expected time O(B); memory O(lines inside the box).
 #pragma once
 
+#include <cmath>
+#include <cstddef>
+#include <limits>
 #include <optional>
+#include <utility>
 
 #include "aum/searchable_lines.hpp"
 #include "sweep/sweep.hpp"

@@ -6,6 +6,12 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <utility>
 
 #include "aum/near_level.hpp"
 #include "sweep/aum_of_order.hpp"

@@ -6,6 +6,12 @@
 // O(B), or O(B log B) if errors are not monotone.
 #pragma once
 
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <optional>
 
 #include "lines/crossings.hpp"

@@ -5,6 +5,13 @@
 // number.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+
 #include "aum/best_aum.hpp"
 #include "roc/roc.hpp"
 

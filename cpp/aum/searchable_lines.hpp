@@ -5,7 +5,9 @@
 // contains the overloads for both, and the concept that every kind of lines satisfies.
 #pragma once
 
+#include <cmath>
 #include <concepts>
+#include <cstddef>
 #include <functional>
 
 #include "aum/near_level.hpp"

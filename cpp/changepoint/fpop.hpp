@@ -17,6 +17,10 @@
 // changes they share.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
 #include "changepoint/costs/cost_function.hpp"
 #include "changepoint/segmenter.hpp"
 

@@ -7,8 +7,10 @@
 // the labels at a position takes amortized O(1).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace rocpath {

@@ -5,7 +5,13 @@
 // segment of n observations with a robust cost.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include "changepoint/costs/column_statistics.hpp"
 #include "changepoint/costs/linear_cost.hpp"
@@ -13,6 +19,7 @@
 #include "changepoint/costs/normal_cost.hpp"
 #include "changepoint/costs/robust_functions.hpp"
 #include "numerics/compensated_sum.hpp"
+#include "numerics/memory.hpp"
 
 namespace rocpath {
 

@@ -1,9 +1,13 @@
 // All segment costs by name, with the search for changes and the fit of given changes.
 #pragma once
 
+#include <concepts>
+#include <cstdint>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <tuple>
+#include <utility>
 
 #include "changepoint/costs/binomial_cost.hpp"
 #include "changepoint/costs/biweight_cost.hpp"

@@ -8,7 +8,13 @@
 // states and data. Memory: the pieces and the changes they share.
 #pragma once
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "changepoint/min_length.hpp"
 #include "changepoint/segmenter.hpp"

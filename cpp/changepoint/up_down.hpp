@@ -8,6 +8,10 @@
 // fitted as one. Time: the number of pieces of the function.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
 #include "changepoint/change_tree.hpp"
 #include "changepoint/costs/mean_functions.hpp"
 

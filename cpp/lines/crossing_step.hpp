@@ -5,6 +5,11 @@
 // neighboring float64 numbers (crossings.hpp explains why this is necessary).
 #pragma once
 
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
 #include "lines/steps.hpp"
 
 namespace rocpath {

@@ -15,6 +15,14 @@
 // order may occur at no other float64.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <utility>
+
 #include "lines/crossing_step.hpp"
 
 namespace rocpath {

@@ -6,6 +6,8 @@
 // in O(B).
 #pragma once
 
+#include <cstdint>
+
 #include "numerics/exact.hpp"
 
 namespace rocpath {

@@ -2,6 +2,12 @@
 // crossings takes O(k log k).
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <span>
+
 #include "lines/crossings.hpp"
 
 namespace rocpath {

@@ -6,6 +6,11 @@
 // of the unit square if the totals of FP and TP have fewer than 60 bits. Each area takes O(1).
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <utility>
+
 #include "lines/lines.hpp"
 
 namespace rocpath {

@@ -1,6 +1,12 @@
 // Ranges of steps, and steps inside them.
 #pragma once
 
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
 #include "lines/lines.hpp"
 
 namespace rocpath {

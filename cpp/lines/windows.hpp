@@ -6,6 +6,16 @@
 // crossings per line.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <span>
+#include <utility>
+
 #include "lines/crossings.hpp"
 #include "numerics/interrupt.hpp"
 

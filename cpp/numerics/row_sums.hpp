@@ -8,6 +8,10 @@
 // Time O(rows * columns). Rows with factor 0 are skipped in sums over rows.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <span>
 
 #include "numerics/compensated_sum.hpp"

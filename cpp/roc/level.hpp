@@ -3,7 +3,14 @@
 // It is a weighted quantile of the thresholds and is found by selection in expected linear time.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <utility>
 
 #include "lines/lines.hpp"
 #include "numerics/random.hpp"

@@ -8,7 +8,14 @@
 // B).
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
 #include <optional>
+#include <span>
 
 #include "numerics/ratio.hpp"
 #include "roc/level.hpp"

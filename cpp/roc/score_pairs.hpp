@@ -7,6 +7,9 @@
 // n) and O(n) memory.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <span>
 
 #include "numerics/exact.hpp"

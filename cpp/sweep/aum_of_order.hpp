@@ -4,6 +4,11 @@
 // sums are computed exactly. Time O(B) for an order; at a step, the lines are sorted first.
 #pragma once
 
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <span>
+
 #include "lines/crossings.hpp"
 
 namespace rocpath {

@@ -6,6 +6,11 @@
 // wastes at most two windows, so the first windows are small if an early stop is likely.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
 #include "lines/windows.hpp"
 #include "numerics/threads.hpp"
 

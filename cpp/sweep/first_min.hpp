@@ -1,6 +1,10 @@
 // The first minimum of AUM, found in one pass over the rows of a sweep. Memory O(1).
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
 #include "lines/steps.hpp"
 
 namespace rocpath {

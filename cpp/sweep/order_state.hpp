@@ -1,18 +1,23 @@
 // AUM and AUC of lines in a given order, updated when lines exchange places.
 //
-// For lines in the order q_1, ..., q_B with FP and FN before each of them, and M = min(FP, FN):
+// For lines in the order q_1, ..., q_B, with FP and FN before each of them, and M = min(FP, FN):
 //   AUM(s) = sum_b T_{q_b}(s) (M_b - M_{b+1}) = intercept_sum + s * slope_sum     (eq. AUM_s)
 //   AUC    = sum_{i,j} fp_i tp_j [T_j < T_i], ties one half, over total FP * total TP  (eq. AUC1)
-// The two sums of AUM are kept in double-double arithmetic and AUC as an integer, so neither
-// accumulates rounding errors, however many crossings are applied. A crossing takes O(1); memory
-// O(B). Where the sums of AUM cancel, they are computed exactly (exact_aum.hpp).
+// The sums of AUM are kept in double-double arithmetic, and AUC as an integer. Where the sums of AUM
+// cancel, they are computed exactly (exact_aum.hpp). A crossing takes O(1); memory O(B).
 #pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
 
 #include "lines/ranks.hpp"
 #include "sweep/aum_of_order.hpp"
 
 namespace rocpath {
-
 class OrderState {
  public:
   // Start from the order in which the lines are stored: just after the step `lines.from`.
@@ -20,15 +25,12 @@ class OrderState {
 
   std::span<const std::uint32_t> order() const { return ranks_.order(); }
   const AUMPiece& aum() const { return aum_; }
-  // Twice the sum over pairs, as an integer multiple of fp_unit * tp_unit.
+  // Twice the sum over pairs, as a multiple of fp_unit * tp_unit.
   int128 doubled_auc() const { return doubled_auc_; }
-  // Number of pairs of neighbors that will cross at a later step: the size of the paper's interval
-  // queue.
+  // Number of pairs of neighbors that will cross at a later step: the size of the paper's queue.
   std::size_t n_converging() const { return n_converging_; }
-
   // Number of times that the two sums of AUM have changed.
   std::uint64_t n_aum_changes() const { return n_aum_changes_; }
-
   // The slope of AUM, accurate to the last digits of a float64; its sign is exact.
   double slope() const { return aum_.is_slope_in_doubt() ? exact_aum().slope() : aum_.slope(); }
   // A number with the exact sign of the slope, which takes less time to compute.

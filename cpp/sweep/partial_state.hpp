@@ -4,6 +4,12 @@
 // changes the curve only between the ranks that it affects, so an update takes O(1). Memory O(B).
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+
 #include "lines/ranks.hpp"
 #include "lines/region.hpp"
 

@@ -1,6 +1,10 @@
 // The rows of a sweep as columns, with 56 bytes per row. Time: that of the sweep.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
 #include "numerics/memory.hpp"
 #include "sweep/sweep.hpp"
 

@@ -7,6 +7,12 @@
 // Time O(B log B + I) for I crossings, where the paper has O((B + I) log B); memory O(B).
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <span>
+
 #include "sweep/crossing_queue.hpp"
 #include "sweep/first_min.hpp"
 #include "sweep/swept_areas.hpp"

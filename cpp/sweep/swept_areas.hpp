@@ -5,7 +5,14 @@
 // if it has changed; the two sums of AUM (eq. AUM_s) are evaluated at every row. Memory O(B).
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <optional>
+#include <span>
+#include <utility>
 
 #include "lines/windows.hpp"
 #include "numerics/ratio.hpp"

@@ -5,9 +5,18 @@
 // fifth, which gives nearly the shortest list. A few windows are tried for each, in O(B log B).
 #pragma once
 
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
+#include <span>
 #include <stdexcept>
+#include <utility>
+#include <vector>
 
 #include "verify/auc_proof.hpp"
 

@@ -3,6 +3,10 @@
 // failures.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
 #include "changepoint/costs/poisson_cost.hpp"
 
 namespace rocpath {

@@ -2,6 +2,9 @@
 // cost of an outlier is bounded, so that a single outlier does not justify changes.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+
 #include "changepoint/costs/robust_functions.hpp"
 
 namespace rocpath {

@@ -5,7 +5,10 @@
 // pieces, so a start that is not optimal at some mu never becomes optimal there.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>

@@ -2,6 +2,9 @@
 // deviance(m, mu) = m / mu - 1 - log(m / mu).
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+
 #include "changepoint/costs/exponential_family.hpp"
 
 namespace rocpath {

@@ -7,6 +7,8 @@
 // properties; the cost need not be convex.
 #pragma once
 
+#include <cmath>
+
 #include "changepoint/costs/cost_pieces.hpp"
 
 namespace rocpath {

@@ -3,6 +3,10 @@
 // counts.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
 #include "changepoint/costs/exponential_family.hpp"
 
 namespace rocpath {

@@ -2,6 +2,8 @@
 // It is convex, and the cost of an outlier increases linearly with its distance.
 #pragma once
 
+#include <cmath>
+
 #include "changepoint/costs/robust_functions.hpp"
 
 namespace rocpath {

@@ -1,6 +1,8 @@
 // Operations of the search (segmentation.hpp) on cost functions of the last segment's mean.
 #pragma once
 
+#include <cstdint>
+
 #include "changepoint/costs/cost_function.hpp"
 #include "changepoint/settings.hpp"
 

@@ -1,6 +1,8 @@
 // The normal cost, the sum of squares: deviance(m, mu) = (mu - m)^2.
 #pragma once
 
+#include <cmath>
+
 #include "changepoint/costs/cost_pieces.hpp"
 
 namespace rocpath {

@@ -2,6 +2,9 @@
 // deviance(m, mu) = mu - m - m log(mu / m).
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+
 #include "changepoint/costs/exponential_family.hpp"
 
 namespace rocpath {

@@ -11,6 +11,8 @@
 #include <array>
 #include <cmath>
 #include <concepts>
+#include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 

@@ -3,6 +3,8 @@
 // the squared data. The observations of this cost are these squares, which must be positive.
 #pragma once
 
+#include <cmath>
+
 #include "changepoint/costs/exponential_cost.hpp"
 
 namespace rocpath {
