@@ -91,7 +91,7 @@ def write_survival_coverage():
     metrics = {"harrell": "Harrell's C", "uno": "Uno's C", "auc": "AUC(t)"}
     by_cell = defaultdict(list)
     for row in read("coverage", "survival_coverage"):
-        design = "groups" if row["kind"] == "groups" else "independent rows"
+        design = row["kind"] if row["kind"] in ("groups", "weights") else "independent rows"
         by_cell[design, row["metric"], int(row["events"])].append(row)
     rows = [
         [

@@ -7,10 +7,11 @@ settings below .93 or above .065, and saves all of them in ``survival_coverage.c
 
 ``hazards`` are proportional, ``log-logistic`` times are accelerated, ``ties`` has four
 risks and ten times, and ``groups`` has groups of five rows with a common risk and a
-common frailty, and at least ten groups. Censoring is light (about 25% of the rows) or
-heavy (about 90%), and independent of risks and times. ``events`` is the expected number
-of events that the metric counts: all, those before tau, or those until the time of the
-AUC.
+common frailty, and at least ten groups. ``weights`` has proportional hazards, and one row
+in five has ten times the weight of the others, at random. Censoring is light (about 25%
+of the rows) or heavy (about 90%), and independent of risks and times. ``events`` is the
+expected number of events that the metric counts: all, those before tau, or those until
+the time of the AUC.
 
 True values are sums over a grid of risks and times, and use no function of rocpath.
 """
@@ -26,7 +27,7 @@ from scipy.special import expit, ndtri
 import rocpath as rp
 
 RESULTS = Path(__file__).parent / "results"
-KINDS = ("hazards", "log-logistic", "ties", "groups")
+KINDS = ("hazards", "log-logistic", "ties", "groups", "weights")
 EVENTS = (10, 25)
 SLOPES = (0.0, 1.5)
 # Rate of random censoring, and the end of the study.
@@ -132,9 +133,12 @@ def cell(kind, censoring, events, slope, name, n_tries, rng):
     held = two = four = width = n_defined = 0
     for _ in range(n_tries):
         y, risk, noisy, groups = draw(kind, slope, rate, end, n_rows, rng)
+        settings = {"groups": groups}
+        if kind == "weights":
+            settings = {"sample_weight": rng.choice([1.0, 10.0], n_rows, p=[0.8, 0.2])}
         try:
-            result = rp.interval(y, risk, metric, groups=groups)
-            comparison = rp.compare(y, noisy.T, metric, groups=groups)
+            result = rp.interval(y, risk, metric, **settings)
+            comparison = rp.compare(y, noisy.T, metric, **settings)
         except ValueError:
             continue  # no events, or nobody is observed longer
         n_defined += 1

@@ -8,6 +8,8 @@ import numpy as np
 
 from rocpath import _core
 from rocpath.evaluation.groups import Jackknife
+from rocpath.evaluation.influence import Variance
+from rocpath.evaluation.metrics.auc import excess_of_weights
 from rocpath.evaluation.metrics.kaplan_meier import KaplanMeier
 from rocpath.evaluation.metrics.metric import Column, Estimate
 from rocpath.evaluation.metrics.scales import LogitScale
@@ -16,6 +18,34 @@ from rocpath.validation import Floats, finite_number
 
 _NONE: Any = np.empty(0)  # the core's value for weights of one
 _NO_CODES: Any = np.empty(0, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class EventScale(LogitScale):
+    """Logit scale, with a larger variance if some rows have much larger weights."""
+
+    def limits(
+        self, column: Column, center: float, variance: Variance, confidence: float
+    ) -> tuple[float, float]:
+        """Return the limits of the interval."""
+        wider = variance._replace(value=variance.value + _weight_variance(column))
+        return super().limits(column, center, wider, confidence)
+
+    def cautious_variance(self, column: Column, variance: Variance) -> float:
+        """Return the variance for tests of differences."""
+        return super().cautious_variance(column, variance) + _weight_variance(column)
+
+
+def _weight_variance(column: Column) -> float:
+    """Return the variance for rows with large weights that were not sampled, as for AUCs."""
+    sample = column.sample
+    if sample.weight is None:
+        return 0.0
+    sides = [sample.weight[mask] for _, mask in sample.class_masks]
+    excess = sum(
+        excess_of_weights(float(w.max()), float(w.sum()), float((w > 0).sum())) for w in sides
+    )
+    return excess * column.value * (1.0 - column.value)
 
 
 @dataclass(frozen=True)
@@ -36,7 +66,7 @@ class Concordance:
     """
 
     outcome: ClassVar[Literal["survival"]] = "survival"
-    scale = LogitScale()
+    scale = EventScale()
     bounds = (0.0, 1.0)
     digits = 3
 

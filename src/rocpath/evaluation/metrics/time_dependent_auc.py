@@ -8,10 +8,9 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from rocpath.evaluation.influence import auc_with_influence
-from rocpath.evaluation.metrics.concordance import CensoringWeights, few_events_factor
+from rocpath.evaluation.metrics.concordance import CensoringWeights, EventScale, few_events_factor
 from rocpath.evaluation.metrics.kaplan_meier import KaplanMeier
 from rocpath.evaluation.metrics.metric import Column, Estimate
-from rocpath.evaluation.metrics.scales import LogitScale
 from rocpath.sample import Sample
 from rocpath.validation import Floats, check_increase, finite_vector
 
@@ -43,7 +42,7 @@ class TimeDependentAUC:
 
     time: float | Sequence[float]
     outcome: ClassVar[Literal["survival"]] = "survival"
-    scale = LogitScale()
+    scale = EventScale()
     bounds = (0.0, 1.0)
     digits = 3
 
