@@ -44,6 +44,11 @@ class PartitionedSample(NamedTuple):
     classes: tuple[Any, Any] = (None, None)
 
     @property
+    def outcome(self) -> str:
+        """Kind of the outcome."""
+        return "labels"
+
+    @property
     def counts(self) -> dict[str, int | None]:
         """Numbers of rows and groups, under the field names of the results."""
         n_positives = self.scores.n_positives
