@@ -4,6 +4,8 @@ import contextlib
 import gc
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 
@@ -322,3 +324,29 @@ def test_a_partition_too_large_for_a_worker_raises():
 def allow_one_failure(dask_scheduler):
     """Allow a single failure, because each failure requires starting a new worker."""
     dask_scheduler.allowed_failures = 1
+
+
+NO_WORKER = """
+import dask, dask.array as da
+from distributed import Client, LocalCluster
+from rocpath.dask import auc, passes
+
+if __name__ == "__main__":
+    passes._SECONDS_BETWEEN_CHECKS = 0.2
+    with LocalCluster(n_workers=0, dashboard_address=":0") as cluster, Client(cluster) as client:
+        rows = da.arange(100, chunks=20)
+        with dask.config.set({"rocpath.no-worker-timeout": "1s"}):
+            try:
+                auc(rows % 2, rows, client=client)
+            except TimeoutError as error:
+                print(error)
+"""
+
+
+def test_a_timeout_without_workers_logs_no_traceback(tmp_path):
+    (tmp_path / "program.py").write_text(NO_WORKER)
+    command = [sys.executable, "-W", "ignore", str(tmp_path / "program.py")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.stdout.startswith("no worker was connected")
+    assert "Traceback" not in done.stderr
+    assert "never retrieved" not in done.stderr

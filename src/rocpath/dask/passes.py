@@ -154,18 +154,26 @@ class Passes:
         futures = client.compute(list(tasks))
         # A closing client accepts tasks but never reports their completion.
         _check_connected(client)
-        loop, gather = client.loop, client.gather(futures, asynchronous=True)
-        gathering = asyncio.run_coroutine_threadsafe(gather, loop.asyncio_loop)  # type: ignore[union-attr]
+        gathering = None
         try:
+            for _ in _pauses(client):
+                n_done = sum(one.done() for one in futures)
+                # A failed task ends the pass at once; its error is raised below.
+                if n_done == len(futures) or any(one.status == "error" for one in futures):
+                    break
+                if n_done > 0:
+                    self._show(name, n_done, len(futures))
+            # Results are requested only now: distributed would log a traceback if a request
+            # for unfinished tasks were canceled.
+            gather = client.gather(futures, asynchronous=True)
+            gathering = asyncio.run_coroutine_threadsafe(gather, client.loop.asyncio_loop)  # type: ignore[union-attr]
             for _ in _pauses(client):
                 if gathering.done():
                     break
-                n_done = sum(one.done() for one in futures)
-                if 0 < n_done < len(futures):
-                    self._show(name, n_done, len(futures))
             return list(gathering.result())
         finally:
-            gathering.cancel()
+            if gathering is not None:
+                gathering.cancel()
             # After Ctrl-C, this drops pending tasks, and running tasks complete.
             for future in futures:
                 future.release()
