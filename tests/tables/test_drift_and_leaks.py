@@ -118,3 +118,11 @@ def test_the_trend_is_tested_by_weighted_least_squares():
     assert warnings(0.1 * np.sqrt(2) / 2) == []
     (found,) = warnings(0.1 * np.sqrt(2) / 3)
     assert "from 0.900 to 0.700 over 3 time windows (p = 0.0027)" in found.message
+
+
+def test_times_may_be_dates_in_text():
+    frame, y = rotating(n_rows=300)
+    shown = frame.with_columns(day=pl.col("day").dt.strftime("%d.%m.%Y"))
+    found = fitted(shown, y, time="day").fit_.windows
+    expected = fitted(frame, y, time="day").fit_.windows
+    assert [one[:4] for one in found] == [one[:4] for one in expected]

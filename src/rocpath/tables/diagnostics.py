@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +22,7 @@ from rocpath.tables.hidden_groups import dependent_residuals, without_aliases
 from rocpath.tables.leaks import column_areas
 from rocpath.tables.model import table_inputs
 from rocpath.tables.preparation import PreparedTable
-from rocpath.tables.rankers import METHODS
+from rocpath.tables.rankers import INNER_FOLDS, METHODS
 from rocpath.tables.settings import FitSettings
 from rocpath.tables.table_warnings import TableWarning
 
@@ -33,6 +34,7 @@ _N_WINDOWS = 5
 # Standard errors by which models of the past rank later rows less accurately.
 _DRIFT = 3.0
 _TREND = 0.01  # largest p-value of a trend that is reported
+_MIN_UNITS = 5  # independent units of a window, to estimate a standard error
 _C = 0.1  # of the logistic regression that compares folds
 
 
@@ -81,6 +83,8 @@ def auc_by_group(
     sample = table.sample
     grouped = Sample(sample.is_positive, sample.weight, table.codes[name], copy=sample.copy)
     by_group = table._replace(sample=grouped)
+    # Fits are not compared, so a few folds suffice.
+    settings = replace(settings, fast=False, cv=INNER_FOLDS)
     try:
         folds = evaluation_folds(by_group, settings, method)
     except ValueError:  # a class occurs in one group only
@@ -195,7 +199,8 @@ def _past_and_mixed(
 
 
 def _auc(sample: Sample, score: NDArray[np.float64]) -> tuple[float, float]:
-    """Return an AUC and its standard error."""
+    """Return an AUC and its standard error; a window of few units has that of its rows."""
     value, influence = auc_with_influence(score, sample.is_positive, sample.weights)
-    by_unit = np.bincount(sample.units, influence)
-    return value, float(np.sqrt(by_unit @ by_unit))
+    if np.unique(sample.units).size >= _MIN_UNITS:
+        influence = np.asarray(np.bincount(sample.units, influence), dtype=np.float64)
+    return value, float(np.sqrt(influence @ influence))

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from rocpath.files.columns import check_rows, complete, text_of
+from rocpath.files.columns import cast_numbers, check_rows, complete, text_of
 from rocpath.files.frames import as_series, as_table
 from rocpath.sample import Sample, group_codes, row_weights
 from rocpath.tables import dependence, hidden_groups
@@ -17,6 +17,7 @@ from rocpath.tables.leaks import suspect_leaks
 from rocpath.tables.model import TableModel
 from rocpath.tables.near_copies import find_near_copies
 from rocpath.tables.table_warnings import TableWarning
+from rocpath.tables.text_formats import read_format
 
 MIN_ROWS_OF_A_CLASS = 10  # with fewer, a warning is issued
 
@@ -59,7 +60,7 @@ def sample_of_roles(
         text = complete(text_of(roles["groups"]), "group column").to_numpy()
         group = group_codes("groups", text, text.size)
     if "time" in roles:
-        time = numbers_of(roles["time"], may_miss=False).to_numpy()
+        time = _times(roles["time"]).to_numpy()
     if "sample_weight" in roles:
         numbers = numbers_of(roles["sample_weight"], may_miss=False)
         check_rows(roles["sample_weight"], numbers < 0, "must not be negative")
@@ -215,6 +216,14 @@ def _warn_of_drift(prepared: PreparedTable) -> Iterator[TableWarning]:
         dates = [one.column for one in prepared.columns if one.kind == "date"]
         for name in dependence.drifting_dates(prepared.frame, dates, prepared.sample):
             yield TableWarning.from_kind("time", name)
+
+
+def _times(series: pl.Series) -> pl.Series:
+    """Convert times to numbers, and dates in text to days."""
+    if series.dtype == pl.String and cast_numbers(series).null_count() > series.null_count():
+        reading = read_format(series, None)
+        series = series if reading is None else reading.number
+    return numbers_of(series, may_miss=False)
 
 
 def _role(table: pl.DataFrame, values: Any, name: str) -> pl.Series:
