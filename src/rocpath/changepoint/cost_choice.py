@@ -15,7 +15,7 @@ CANDIDATES: tuple[SegmentCost, ...] = ("normal", "linear", "biweight")
 # Of the costs whose description length per observation exceeds the smallest one by at most this
 # margin, the one with the fewest changes is chosen. On 16 annotated series, the mean covering was
 # .71 without a margin, .72 with .2 and .73 with .5; with .5, that of simulated steps decreased
-# from .99 to .91 (benchmarks/accuracy/default_penalty.py auto).
+# from .99 to .91. `benchmarks/accuracy/default_penalty.py auto` prints the results with .2.
 _MARGIN = 0.2
 _MIN_OBSERVATIONS = 20  # shorter sequences have too few residuals to compare costs
 

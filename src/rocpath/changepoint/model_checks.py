@@ -18,10 +18,11 @@ _MIN_OBSERVATIONS = 50
 # Other costs are not fitted to longer sequences, because lines take quadratic time.
 _MOST_COMPARED = 20_000
 # Smallest size of an oscillation (seasons.dominant_period) of the residuals, and of a sequence
-# with at least one change per period. Of 360 simulated sequences of steps in noise, at most 1%
-# have a larger one by chance (benchmarks/accuracy/default_penalty.py checks).
+# with at least one change per period. One of 240 simulated sequences of steps in noise has a larger
+# one by chance (benchmarks/accuracy/default_penalty.py checks).
 _SEASON = 0.35
 _FOLLOWED_SEASON = 0.5
+_VISIBLE_SEASON = 0.2  # smallest size of any oscillation of a sequence with a season
 _CHANCE = 4.0  # smallest size in the residuals, in units of 1 / sqrt(effective observations)
 # Residuals beyond this multiple of their median absolute value are outliers: five standard
 # deviations of normal noise, for which the probability is 6e-7.
@@ -97,9 +98,12 @@ def _period(values: Floats, model: ResidualModel) -> int:
     period, size = dominant_period(model.residual)
     # Autocorrelated noise oscillates by chance.
     n_effective = values.size * (1 - model.correlation) / (1 + model.correlation)
-    if size >= max(_SEASON, _CHANCE / np.sqrt(n_effective)):
-        return period
+    is_season = size >= max(_SEASON, _CHANCE / np.sqrt(n_effective))
+    own = period
     period, size = dominant_period(values)
+    # The segments of a trend have residuals like the teeth of a saw.
+    if is_season and size >= _VISIBLE_SEASON:
+        return own
     follows = period > 0 and model.n_changes >= values.size / period
     return period if follows and size >= _FOLLOWED_SEASON else 0
 
