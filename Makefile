@@ -8,7 +8,7 @@ BUILD_REQUIRES := scikit-build-core nanobind cmake ninja
 CPP := $(wildcard cpp/*/*.hpp cpp/*/*/*.hpp cpp/*/*.cpp tests/fuzz/*.hpp tests/fuzz/*.cpp)
 
 .PHONY: demo test test-slow lint format bench paper paper-quick sanitize fuzz fuzz-quick fuzz-long \
-	fuzz-libfuzzer fuzz-threads docs wheel lowest asv platforms stubtest clean
+	fuzz-libfuzzer fuzz-threads fuzz-certificates docs wheel lowest asv platforms stubtest clean
 
 demo: $(VENV)/installed
 	$(BIN)/rocpath demo --out demo --force
@@ -92,6 +92,10 @@ fuzz-quick: build/fuzz/check
 build/fuzz/check: $(CPP)
 	mkdir -p $(@D)
 	$(CXX) -O3 $(FUZZ_FLAGS) tests/fuzz/main.cpp -o $@
+
+# Proofs of best steps for more lines than brute force can check.
+fuzz-certificates: $(VENV)/installed
+	$(BIN)/python tests/fuzz/certificates.py --seed $(FUZZ_SEED) --seconds 600
 
 # Searches on several threads at once, under ThreadSanitizer.
 fuzz-threads:

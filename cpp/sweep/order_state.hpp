@@ -3,8 +3,8 @@
 // For lines in the order q_1, ..., q_B, with FP and FN before each of them, and M = min(FP, FN):
 //   AUM(s) = sum_b T_{q_b}(s) (M_b - M_{b+1}) = intercept_sum + s * slope_sum     (eq. AUM_s)
 //   AUC    = sum_{i,j} fp_i tp_j [T_j < T_i], ties one half, over total FP * total TP  (eq. AUC1)
-// The sums of AUM are kept in double-double arithmetic, and AUC as an integer. Where the sums of AUM
-// cancel, they are computed exactly (exact_aum.hpp). A crossing takes O(1); memory O(B).
+// The sums of AUM have 106 bits, and are computed exactly where they cancel (exact_aum.hpp); AUC is
+// an integer. A crossing takes O(1); memory O(B).
 #pragma once
 
 #include <algorithm>
