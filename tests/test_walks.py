@@ -15,7 +15,7 @@ from rocpath import changepoint as cp
 PACKAGE = Path(rp.__file__).parent
 PAGE = PACKAGE.parents[1] / "docs" / "architecture.md"
 # An item of a list: the package, what it does in this walk, and its modules.
-ITEM = re.compile(r"^- \*\*(\w+)\*\* \(([^()]+)\):\s+([\w,\s]+?)$(?=\n-|\n\n)", re.MULTILINE)
+ITEM = re.compile(r"^- \*\*([\w/]+)\*\* \(([^()]+)\):\s+([\w,\s]+?)$(?=\n-|\n\n)", re.MULTILINE)
 
 
 def documented_files(title):

@@ -178,13 +178,49 @@ def sizes_of(design, size):
     return size
 
 
+def summarize(path):
+    """Print tables of the saved settings, and those that miss 93% coverage or 6.5% size."""
+    with path.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    print("| design | metric | settings | tries | coverage | size, pairs | size, overall |")
+    print("|---|---|---|---|---|---|---|")
+    kinds = sorted({(row["design"], row["metric"]) for row in rows})
+    for design, name in kinds:
+        here = [row for row in rows if (row["design"], row["metric"]) == (design, name)]
+        cells = []
+        for column in ("coverage", "pair_size", "overall_size"):
+            values = [float(row[column]) for row in here]
+            cells.append(f"{min(values):.3f} to {max(values):.3f}")
+        tries = min(float(row["tries"]) for row in here)
+        print(f"| {design} | {name} | {len(here)} | {tries:,.0f} | {' | '.join(cells)} |")
+    missed = [
+        row
+        for row in rows
+        if float(row["coverage"]) < 0.93
+        or max(float(row["pair_size"]), float(row["overall_size"])) > 0.065
+    ]
+    print(f"\n{len(missed)} of {len(rows)} settings miss a bar:")
+    for row in missed:
+        setting = ", ".join(row[column] for column in ("design", "size", "kind", "metric"))
+        print(
+            f"- {setting}, {row['scores']} scores: coverage {row['coverage']} ± "
+            f"{row['coverage_error']}, size {row['pair_size']} and {row['overall_size']} ± "
+            f"{row['size_error']}"
+        )
+    print(f"largest share of contradictions: {max(float(r['contradictions']) for r in rows)}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tries", type=int, default=4000)
     parser.add_argument("--metrics", default=",".join(METRICS))
     parser.add_argument("--designs", default="rows,groups,weights,strata")
     parser.add_argument("--out", type=Path, default=RESULTS)
+    parser.add_argument("--table", action="store_true", help="print the saved settings")
     given = parser.parse_args()
+    if given.table:
+        summarize(given.out)
+        return
     saved = []
     if given.out.exists():  # settings that were saved before are kept
         with given.out.open(newline="") as file:

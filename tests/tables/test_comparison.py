@@ -28,7 +28,7 @@ def test_values_and_differences_are_means_over_the_folds():
     assert score.value == pytest.approx(np.mean(areas))
     assert score.difference == pytest.approx(np.mean([t.difference for t in tests]))
     # Folds share no rows, so the variance of the mean is the sum of variances over 4.
-    variance = sum(t.standard_error**2 for t in tests) / 4
+    variance = sum(t.asymptotic_standard_error**2 for t in tests) / 4
     assert score.difference_standard_error == pytest.approx(np.sqrt(variance))
 
 

@@ -62,6 +62,7 @@ class Arguments:
         if is_multiclass:
             check_absent("scores of several classes", strata=strata, positive=positive)
             several = ClassSample.from_classes(y, sample_weight, groups)
+            check_supported(metric, several)
             classes = OverClasses(metric, is_pairwise, is_weighted, len(several.labels))
             return cls(classes, several, several, {})
         sample = Sample.from_outcome(

@@ -89,8 +89,14 @@ def place_rows(
     label = is_positive[order]
     # Rows of a block have equal components, so all sums are over blocks. If the classes
     # are well separated, there are far fewer blocks than rows.
-    start = _block_starts(score, label, order)
-    tp, fp = class_sums(label, None if weight is None else weight[order], start)
+    start, is_mixed = _block_starts(score, label, order)
+    if weight is None and not is_mixed:
+        # Blocks of one class only need to be counted.
+        size = np.diff(np.append(start, label.size)).astype(np.float64)
+        tp = np.where(label[start], size, 0.0)
+        fp = size - tp
+    else:
+        tp, fp = class_sums(label, None if weight is None else weight[order], start)
     return ScoreBlocks(*block_components(tp, fp, max_fpr, min_tpr), tp, fp, order, start)
 
 
@@ -158,15 +164,18 @@ def descending_order(score: Floats) -> NDArray[np.unsignedinteger]:
 
 def _block_starts(
     score: Floats, label: NDArray[np.bool_], order: NDArray[np.unsignedinteger]
-) -> NDArray[np.intp]:
-    """Return block starts: where the class changes, and at both ends of mixed ties."""
+) -> tuple[NDArray[np.intp], bool]:
+    """Return block starts: where the class changes, and at both ends of mixed ties.
+
+    The flag is whether there are ties of both classes.
+    """
     change = np.flatnonzero(label[1:] != label[:-1])
     before, after = score[order[change]], score[order[change + 1]]
     # Within a tie of both classes the order is arbitrary, but the class changes
     # somewhere; both ends of the tie are found by binary search.
     is_tied = before == after
     if not is_tied.any():
-        return np.append(0, change + 1)
+        return np.append(0, change + 1), False
     start = [np.zeros(1, dtype=np.intp), change[~is_tied] + 1]
     tie = np.unique(before[is_tied])
     rising = score[order[::-1]]
@@ -175,7 +184,7 @@ def _block_starts(
         start.append(edge[edge < order.size])
     # np.unique is slower here, because it hashes.
     starts = np.sort(np.concatenate(start))
-    return np.asarray(starts[np.append(True, starts[1:] != starts[:-1])])
+    return np.asarray(starts[np.append(True, starts[1:] != starts[:-1])]), True
 
 
 def class_sums(

@@ -11,6 +11,11 @@ from rocpath.evaluation.influence import Variance
 from rocpath.evaluation.metrics.metric import ClassVariance, Column
 from rocpath.validation import Floats
 
+# With many rows, the pairs of several columns share one covariance matrix, unless their
+# rankings are nearly equal. The degrees of freedom then hardly matter.
+_MANY_ROWS = 100_000
+_CANCELLATION = 1e-6
+
 
 class ClassCovariance(NamedTuple):
     """The covariance matrix that one class contributes, and its degrees of freedom."""
@@ -33,10 +38,27 @@ class IndependentRows:
 
     def variance(self, contrast: Floats) -> Variance:
         """Return the variance of a weighted sum of the columns."""
+        n_used = np.count_nonzero(contrast)
+        if n_used > 1 and len(self.columns) > 2 and len(self.columns[0].score) >= _MANY_ROWS:
+            variance = self._variance_of_many(contrast)
+            if variance is not None:
+                return variance
         parts = []
         for panel, weight in zip(self.panels, self._split(contrast), strict=True):
             parts += _panel_variances(panel, weight)
         return total_variance(parts)
+
+    def _variance_of_many(self, contrast: Floats) -> Variance | None:
+        """Return the variance from the covariance matrix, or None if digits would cancel."""
+        value = float(contrast @ self.matrix @ contrast)
+        if value <= _CANCELLATION * float(contrast**2 @ np.diagonal(self.matrix)):
+            return None
+        freedom = [
+            total_variance(column.class_variances).freedom
+            for column, weight in zip(self.columns, contrast, strict=True)
+            if weight
+        ]
+        return Variance(value, min(freedom))
 
     def _split(self, contrast: Floats) -> list[Floats]:
         """Return the part of a contrast for each panel."""
@@ -56,7 +78,7 @@ class IndependentRows:
             start = stop
         return found
 
-    @property
+    @cached_property
     def matrix(self) -> Floats:
         """The covariance matrix of all columns."""
         return np.asarray(sum(part.matrix for part in self.components))

@@ -1,5 +1,6 @@
 """The AUC: its value from blocks of sorted rows, and the score test of its interval."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Literal, cast
@@ -150,6 +151,21 @@ class AreaColumn(Column):
         if sample.weight is not None:
             scale *= sample.weight
         return scale * self.deviation
+
+    def contrast_variances(self, panel: Sequence[Column], weight: Floats) -> list[ClassVariance]:
+        """Return the variances of the classes of a weighted sum of columns of these rows."""
+        if self.sample.weight is not None:
+            return super().contrast_variances(panel, weight)
+        columns = cast("Sequence[AreaColumn]", panel)
+        used = np.flatnonzero(weight).tolist()
+        difference = np.asarray(sum(float(weight[k]) * columns[k].deviation for k in used))
+        single = [
+            sum(float(weight[k] ** 2) * panel[k].single_variances[c] for k in used)
+            for c in range(2)
+        ]
+        # Deviations of a class are divided by its number of rows.
+        scale = [1.0 / (free + 1.0) for free in self.n_free]
+        return self.variances_of_two_classes(difference, single, scale)
 
     @cached_property
     def square_sums(self) -> tuple[Floats, Floats]:

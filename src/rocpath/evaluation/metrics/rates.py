@@ -98,6 +98,8 @@ class PrecisionAtK:
     bounds = (0.0, 1.0)
     digits = 3
 
+    refused: ClassVar[dict[str, str]] = {"sample_weight": "k counts rows."}
+
     def __post_init__(self) -> None:
         if not isinstance(self.k, float):
             set_fields(self, k=whole_number("k", self.k, least=1))

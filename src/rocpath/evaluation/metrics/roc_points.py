@@ -43,17 +43,14 @@ class PointScale(RateScale):
 
 
 def beyond_the_data(metric: Any, sample: Sample) -> bool:
-    """Return whether less than one independent unit is expected beyond the given rate."""
+    """Return whether less than one row is expected beyond the given rate."""
     if isinstance(metric, TPRAtFPR):
         mask, rate = ~sample.is_positive, metric.fpr
     elif isinstance(metric, FPRAtTPR):
         mask, rate = sample.is_positive, 1.0 - metric.tpr
     else:
         return False
-    weight = sample.weights[mask]
-    if sample.unit is not None:
-        weight = np.asarray(np.bincount(sample.unit[mask], weight), dtype=np.float64)
-    return kish_count(weight) * rate < 1.0
+    return kish_count(sample.weights[mask]) * rate < 1.0
 
 
 class PointMetric:
@@ -64,13 +61,13 @@ class PointMetric:
         is_exact = sample.unit is None and sample.weight is None
         if is_exact or not beyond_the_data(self, sample):
             return ()
-        return ("less than one independent row is expected beyond the given rate.",)
+        return ("less than one row is expected beyond the given rate.",)
 
     def check_comparable(self, sample: Sample) -> None:
         """Raise if differences have no valid test."""
         if beyond_the_data(self, sample):
             raise ValueError(
-                f"{self.name} must expect at least one independent row beyond the "  # type: ignore[attr-defined]
+                f"{self.name} must expect at least one row beyond the "  # type: ignore[attr-defined]
                 "given rate for a comparison: use a less extreme rate."
             )
 
