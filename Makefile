@@ -29,6 +29,7 @@ lint: $(VENV)/installed
 	$(BIN)/lint-imports
 	$(BIN)/python .ci/check_layout.py
 	$(BIN)/python .ci/check_includes.py
+	$(BIN)/python .ci/check_examples.py
 
 # The public names of rocpath/__init__.pyi against those of the package.
 stubtest: $(VENV)/installed

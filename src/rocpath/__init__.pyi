@@ -37,6 +37,8 @@ from .tables.classifier import TableClassifier
 from .tables.saved_models import load_model
 from .threads import thread_limit
 
+__version__: str
+
 __all__ = [
     "AUCBlender",
     "AUCClassifier",

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -111,6 +111,18 @@ class Labels:
     kind: tuple[str, ...]
     sequence: str | None = field(default=None, kw_only=True)
     row: NDArray[np.int64] = field(default=None, kw_only=True)  # type: ignore[arg-type]
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            start: ArrayLike,
+            end: ArrayLike,
+            kind: ArrayLike,
+            *,
+            sequence: str | None = None,
+            row: ArrayLike | None = None,
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         """Check and freeze the arrays."""
