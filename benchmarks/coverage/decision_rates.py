@@ -204,17 +204,35 @@ def simulate(part, tries, seed):
             yield [part, " ".join(map(str, setting)), name, total, f"{rate:.4f}", f"{error:.4f}"]
 
 
+def saved():
+    """Return the rows of earlier simulations."""
+    if not RESULTS.exists():
+        return []
+    with RESULTS.open(newline="", encoding="utf-8") as file:
+        return list(csv.reader(file))[1:]
+
+
+def print_summary():
+    """Print the number of settings, and the least and mean coverage, of each measure."""
+    print("part | measure | settings | tries | least | mean")
+    for key in dict.fromkeys((row[0], row[2]) for row in saved()):
+        mine = [row for row in saved() if (row[0], row[2]) == key]
+        rate = np.array([float(row[4]) for row in mine])
+        tries = min(int(row[3]) for row in mine)
+        print(*key, len(mine), tries, f"{rate.min():.3f}", f"{rate.mean():.3f}", sep=" | ")
+
+
 def main():
     """Simulate all parts, print summaries, and save all settings."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tries", type=int, default=4000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--parts", default=",".join(PARTS))
+    parser.add_argument("--summary", action="store_true", help="Print the saved results only.")
     arguments = parser.parse_args()
-    rows = []
-    if RESULTS.exists():
-        with RESULTS.open(newline="", encoding="utf-8") as file:
-            rows = list(csv.reader(file))[1:]
+    if arguments.summary:
+        print_summary()
+        return
     for part in arguments.parts.split(","):
         mine = list(simulate(part, arguments.tries, arguments.seed))
         for name in dict.fromkeys(row[2] for row in mine):
@@ -223,7 +241,7 @@ def main():
         for row in mine:
             if float(row[4]) < 0.93:
                 print("  below .93:", *row, flush=True)
-        rows = [row for row in rows if row[0] != part] + mine
+        rows = [row for row in saved() if row[0] != part] + mine
         with RESULTS.open("w", newline="", encoding="utf-8") as file:
             csv.writer(file).writerows([HEADER, *rows])
 
