@@ -239,3 +239,28 @@ def test_short_sequences_are_segmented_without_changes(tmp_path, capsys):
     argv = ["changepoint", "segment", table, "--min-length", "3", "--penalty", "1", "--out"]
     assert main([*argv, str(tmp_path / "two")]) == 0
     assert "1 change in 2 sequences; penalty: 1." in capsys.readouterr().err
+
+
+def test_a_season_is_removed_and_intervals_are_written(tmp_path):
+    rng = np.random.default_rng(8)
+    n = 24 * 14
+    x = np.repeat([0.0, 6.0], n // 2) + 3 * np.sin(2 * np.pi * np.arange(n) / 24)
+    time = np.datetime64("2024-03-01T00:00") + np.arange(n) * np.timedelta64(60, "m")
+    rows = zip(time.astype(str), x + rng.normal(size=n), strict=True)
+    text = "\n".join(f"{at},{value}" for at, value in rows)
+    table = write(tmp_path / "t.csv", f"time,value\n{text}")
+    found = segment_changes(tmp_path, table, "--period", "1d", "--cost", "auto")
+    assert found["position"].to_list() == [str(time[n // 2])]
+    low, high = found["position_low"][0], found["position_high"][0]
+    assert low <= str(time[n // 2]) <= high
+    # Without the period, the changes follow the season, and a warning says so.
+    argv = ["changepoint", "segment", table, "--out", str(tmp_path / "other"), "--quiet"]
+    main(argv)
+    sequences = pl.read_csv(tmp_path / "other" / "sequences.csv")
+    assert "pass period=24" in sequences["note"][0]
+
+
+def test_a_duration_requires_times(tmp_path, capsys):
+    table = write(tmp_path / "t.csv", "\n".join(["value", *["0", "9"] * 30]))
+    argv = ["changepoint", "segment", table, "--out", str(tmp_path / "out"), "--period", "1d"]
+    assert "period must be a number of observations or, if positions are" in fails(capsys, argv)
