@@ -241,7 +241,8 @@ def test_short_sequences_are_segmented_without_changes(tmp_path, capsys):
     assert "1 change in 2 sequences; penalty: 1." in capsys.readouterr().err
 
 
-def test_a_season_is_removed_and_intervals_are_written(tmp_path):
+@pytest.mark.filterwarnings("default:sequence sequence")  # the command prints warnings as notes
+def test_a_season_is_removed_and_intervals_are_written(tmp_path, capsys):
     rng = np.random.default_rng(8)
     n = 24 * 14
     x = np.repeat([0.0, 6.0], n // 2) + 3 * np.sin(2 * np.pi * np.arange(n) / 24)
@@ -255,7 +256,8 @@ def test_a_season_is_removed_and_intervals_are_written(tmp_path):
     assert low <= str(time[n // 2]) <= high
     # Without the period, the changes follow the season, and a warning says so.
     argv = ["changepoint", "segment", table, "--out", str(tmp_path / "other"), "--quiet"]
-    main(argv)
+    assert main(argv) == 0
+    assert "pass period=24" in capsys.readouterr().err
     sequences = pl.read_csv(tmp_path / "other" / "sequences.csv")
     assert "pass period=24" in sequences["note"][0]
 
