@@ -67,6 +67,8 @@ def search():
         weights = rng.random(n) + 0.1
         rp.auc_interval(is_positive, prediction)  # calls the sort of the core
         rp.auc(is_positive, prediction)
+        censored = rp.Survival(np.arange(n) % 7 + 1.0, is_positive)
+        rp.interval(censored, prediction, "concordance")
         several = rp.ErrorBreakpoints(
             np.r_[np.arange(n), np.arange(n)],
             np.r_[np.zeros(n), np.ones(n)],
@@ -87,8 +89,14 @@ def search():
                 rp.sweep(lines, stop=stop)
             core.count_crossings(lines.core, np.inf)  # otherwise called only for long paths
             rp.best_aum_step(lines)
-            rp.aum_path(lines)
-            rp.best_auc_step(lines)
+            path = rp.aum_path(lines)
+            path.aum_at(path.step[-1] / 3)
+            if path.end > 0:
+                core.minimum_near(path.lines.core, 0.0, path.step[-1], path.end, 0.0, 0.0)
+            core.aum_difference(path.lines.core, path.step[-1] / 3, 0.0)
+            best = rp.best_auc_step(lines, certificate=lines.is_monotone)
+            if lines.is_monotone:
+                rp.verify(lines, best, compiled=True)
         with rp.thread_limit(1):
             best_auc_step_along(rp.ErrorBreakpoints.from_labels(is_positive), prediction, direction)
 

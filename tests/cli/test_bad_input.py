@@ -44,7 +44,7 @@ def test_changepoint_fit_with_the_fewest_sequences(tmp_path, capsys):
     argv = ["changepoint", "fit", sequences, labels, "--max-changes", "5"]
     assert main([*argv, "--out", out]) == 0
     shown, notes = capsys.readouterr()
-    assert "2 cross-validation folds, 2 sequences" in shown
+    assert "2 cross-validation folds, 2 labels in 2 sequences" in shown
     assert "10 of 12 sequences have no labels" in notes
 
 

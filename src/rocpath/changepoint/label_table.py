@@ -6,11 +6,12 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from rocpath.changepoint.labels import Labels, label_errors
-from rocpath.files.columns import check_rows, complete, listed, text_of
+from rocpath.files.columns import check_rows, complete, text_of
 from rocpath.files.positions import parsed_positions, with_written_positions
 from rocpath.files.sequence_table import SequenceTable, SkippedSequence, TableSequence
 from rocpath.files.sequences import needed_column
 from rocpath.files.source_rows import Source, as_rows
+from rocpath.files.table_names import listed
 
 _COLUMNS = ("sequence", "start", "end", "kind")
 

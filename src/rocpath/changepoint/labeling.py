@@ -20,7 +20,7 @@ from rocpath.changepoint.penalty_default import default_penalty, noise_scaled
 from rocpath.changepoint.segment_costs import Constraint, DetectionCost, SegmentCost
 from rocpath.changepoint.segmentation import segment, segment_penalty
 from rocpath.changepoint.segmentation_results import Segmentation, Segmentations
-from rocpath.files.columns import listed
+from rocpath.files.table_names import listed
 from rocpath.validation import Floats, whole_number
 
 if TYPE_CHECKING:

@@ -1,17 +1,8 @@
 """Convert columns to numbers or text, with errors that name the first invalid row."""
 
-from collections.abc import Collection
-
 import polars as pl
 
 LARGEST_NUMBER = 1e100  # sums of its square do not overflow
-_MAX_LISTED = 20  # names listed in a message
-
-
-def listed(names: Collection[str]) -> str:
-    """Join names for a message."""
-    more = f", ... ({len(names)} in all)" if len(names) > _MAX_LISTED else ""
-    return ", ".join([*names][:_MAX_LISTED]) + more
 
 
 def cast_numbers(series: pl.Series) -> pl.Series:

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from rocpath.files.columns import LARGEST_NUMBER, cast_numbers, listed, text_of
+from rocpath.files.columns import LARGEST_NUMBER, cast_numbers, text_of
 from rocpath.files.positions import parsed_positions
 from rocpath.files.sequence_table import (
     RESULT_COLUMNS,
@@ -20,6 +20,7 @@ from rocpath.files.sequence_table import (
     TableSequence,
 )
 from rocpath.files.source_rows import Source, as_rows, genome_column
+from rocpath.files.table_names import listed
 from rocpath.files.value_limits import COST_NAMES, value_limits
 from rocpath.validation import one_of
 

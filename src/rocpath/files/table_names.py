@@ -5,9 +5,12 @@ Neither numpy nor polars is imported, so that a mistyped name is reported at onc
 
 import os
 import re
+from collections.abc import Collection
 from glob import glob, has_magic
 from pathlib import Path
 from urllib.parse import unquote
+
+_MAX_LISTED = 20  # names listed in a message
 
 PARQUET = (".parquet", ".pq")
 _REMOTE = re.compile(r"^[a-zA-Z][a-zA-Z0-9+.-]+://")  # a drive such as C: has one letter
@@ -73,3 +76,9 @@ def _files_below(folder: str) -> list[str]:
         folders[:] = [name for name in folders if name[0] not in "._"]
         found += [os.path.join(parent, name) for name in names if name[0] not in "._"]
     return sorted(found)
+
+
+def listed(names: Collection[str]) -> str:
+    """Join names for a message."""
+    more = f", ... ({len(names)} in all)" if len(names) > _MAX_LISTED else ""
+    return ", ".join([*names][:_MAX_LISTED]) + more

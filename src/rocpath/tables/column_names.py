@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection
 
-from rocpath.files.columns import listed
+from rocpath.files.table_names import listed
 
 KINDS = ("number", "category", "date", "drop")
 # Final words of the names of columns that identify people, things or rows.

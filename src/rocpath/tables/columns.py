@@ -12,9 +12,9 @@ from rocpath.files.columns import (
     check_rows,
     complete,
     is_plain,
-    listed,
     text_of,
 )
+from rocpath.files.table_names import listed
 from rocpath.tables.column_names import KINDS, check_found, is_identifier_name, is_kind
 from rocpath.tables.sentinels import sentinel_codes
 from rocpath.tables.text_formats import (

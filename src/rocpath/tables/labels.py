@@ -8,7 +8,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from rocpath.files.columns import complete, is_plain, listed, text_of
+from rocpath.files.columns import complete, is_plain, text_of
+from rocpath.files.table_names import listed
 
 
 @dataclass(frozen=True, slots=True, eq=False)
