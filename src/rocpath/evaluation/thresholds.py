@@ -258,9 +258,13 @@ def feasible_thresholds(
         return rows.n_predicted <= target, 0.0
     if name == "min_precision":
         return _precise_thresholds(rows, target, confidence, stated)
-    error, n_units, rate = rows.fp, rows.n_negative, target
+    error = rows.fp
+    n_units = rows.n_negative
+    rate = target
     if name == "min_tpr":
-        error, n_units, rate = rows.n_positive - rows.tp, rows.n_positive, 1.0 - target
+        error = rows.n_positive - rows.tp
+        n_units = rows.n_positive
+        rate = 1.0 - target
     if confidence is None:
         # Rates such as 1 - 0.9 are not exact; the tolerance is far smaller than one error.
         limit = rate * n_units * (1.0 + 1e-12)

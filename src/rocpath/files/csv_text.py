@@ -187,7 +187,9 @@ def _open_quote(content: bytes, separator: str) -> str:
     row = opened = 0
     is_inside = False
     for found in re.finditer(rb'""|"|\n|' + re.escape(mark), content):
-        token, start, end = found[0], found.start(), found.end()
+        token = found[0]
+        start = found.start()
+        end = found.end()
         is_field_start = start == 0 or content[start - 1 : start] in (mark, b"\n")
         if token == b'"' and not is_inside and is_field_start:
             is_inside, opened = True, row

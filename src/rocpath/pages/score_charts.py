@@ -18,7 +18,9 @@ def score_chart(
 ) -> dict[str, Any]:
     """Return the chart data of one score."""
     rows = RankedRows.from_scores(sample.is_positive, score)
-    grid, benefit, smooth = decisions.grid, decisions.net_benefit, decisions.smooth
+    grid = decisions.grid
+    benefit = decisions.net_benefit
+    smooth = decisions.smooth
     return {
         **drawn_curve(name, rows.fp / rows.n_negative, rows.tp / rows.n_positive),
         "band": decisions.band._asdict(),

@@ -151,7 +151,9 @@ class AUCClassifier(LogOddsClassifier, BaseEstimator):  # type: ignore[misc]
         is_counted = weight > 0
         # Rows with weight 0 are dropped, because they would affect quantiles and folds.
         if not is_counted.all():
-            X, y, weight = X[is_counted], y[is_counted], weight[is_counted]
+            X = X[is_counted]
+            y = y[is_counted]
+            weight = weight[is_counted]
             group = None if group is None else group[is_counted]
         classes, index = np.unique(y, return_inverse=True)
         check_several_classes(classes)

@@ -117,7 +117,9 @@ class ConvexProblem(NamedTuple):
             slope, curvature = -wrong, wrong * (1.0 - wrong)
         else:
             short = np.maximum(1.0 - margin, 0.0)
-            value, slope, curvature = 0.5 * short**2, -short, (short > 0).astype(float)
+            value = 0.5 * short**2
+            slope = -short
+            curvature = (short > 0).astype(float)
         return float(weight @ value), weight * self.sign * slope, weight * curvature
 
 

@@ -105,7 +105,9 @@ def fit_initial_models(
     used = np.unique(rows.X.indices) if sparse.issparse(rows.X) else slice(None)
     X, coefs = rows.X[:, used], []
     for is_common, of_scale in itertools.groupby(models, lambda model: model.has_common_scale):
-        scale, scaled, back = np.ones(X.shape[1]), X, None
+        scale = np.ones(X.shape[1])
+        scaled = X
+        back = None
         if is_common:
             scale = relative_scale[used]
             scaled = X.multiply(1.0 / scale).tocsr() if sparse.issparse(X) else X / scale

@@ -179,7 +179,9 @@ def _verify_aum(lines: Lines, claim: AUMCertificate) -> None:
     def aum(step: float) -> Fraction:
         threshold = problem.thresholds(step)
         order = sorted(range(len(threshold)), key=threshold.__getitem__)
-        fp, fn, area = 0, sum(problem.tp), Fraction(0)
+        fp = 0
+        fn = sum(problem.tp)
+        area = Fraction(0)
         for line, following in pairwise(order):
             fp, fn = fp + problem.fp[line], fn - problem.tp[line]
             area += min(fp * units[0], fn * units[1]) * (threshold[following] - threshold[line])

@@ -140,7 +140,9 @@ def mean_auc(held_out: CrossValidatedScores, name: str, max_fpr: float | None = 
     of different folds come from different fits and are not compared.
     """
     sample, width = held_out.sample, max_fpr or 1.0
-    y, unit, weight = sample.is_positive, sample.units, sample.weights
+    y = sample.is_positive
+    unit = sample.units
+    weight = sample.weights
     areas, influence = [], np.zeros(y.size)
     for k in np.unique(held_out.fold):
         rows = held_out.fold == k

@@ -11,7 +11,10 @@ _SUSPICIOUS = 0.99  # minimum AUC of a column alone
 _SUSPICIOUS_FLAG = 0.95  # the same, for a column of two values
 # A column that is present, missing, or of one category in at least 20 rows and a fifth of
 # one class, and in 1% of other rows at most, is probably entered after the label is known.
-_MIN_ROWS_OF_STATE, _MIN_SHARE_OF_CLASS, _PURE, _MAX_CHANCE = 20, 0.2, 0.99, 1e-6
+_MIN_ROWS_OF_STATE = 20
+_MIN_SHARE_OF_CLASS = 0.2
+_PURE = 0.99
+_MAX_CHANCE = 1e-6
 _MIN_ROWS = 10  # per class; fewer may be ranked perfectly by chance
 _MAX_LEVELS = 50  # categories whose shares of positives are checked
 _ROWS_PER_CATEGORY = 20  # minimum mean, to estimate the share of positives in a category

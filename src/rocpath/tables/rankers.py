@@ -125,7 +125,9 @@ def _fit_blend(
     rows: LabeledRows, seed: int | None, score_names: Sequence[str] = ()
 ) -> FittedRanker:
     columns = _dense_columns(rows.X, np.arange(rows.X.shape[1]))
-    X, y, sample = columns.transform(rows.X), rows.is_positive.astype(int), rows.sample.arguments
+    X = columns.transform(rows.X)
+    y = rows.is_positive.astype(int)
+    sample = rows.sample.arguments
     blend = AUCBlender(max_fpr=rows.max_fpr, random_state=seed)
     if score_names:
         blend.fit_scores(X, y, **sample)
@@ -174,7 +176,9 @@ def _fit_logistic(
     scale = StandardScaler(with_mean=False)
     n_features, copy = rows.X.shape[1], rows.sample.copy
     Z, back = row_space(scale.fit_transform(rows.X))
-    y, weight, rows = rows.is_positive.astype(int), rows.sample_weight, replace(rows, X=Z)
+    y = rows.is_positive.astype(int)
+    weight = rows.sample_weight
+    rows = replace(rows, X=Z)
     # Copies must not weaken the penalty: C is relative to the number of distinct rows.
     grid = _C * (1.0 if copy is None else np.unique(copy).size / copy.size)
 

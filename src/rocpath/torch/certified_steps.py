@@ -152,7 +152,9 @@ def layer_path(
     moved = MovedLayer.from_network(network, layer, X, y, direction)
     bp = ErrorBreakpoints.from_labels(moved.is_positive)
     ray = moved.ray(limit)
-    lines, kinks, low = ray.lines, ray.kinks, 0.0
+    lines = ray.lines
+    kinks = ray.kinks
+    low = 0.0
     cells: list[dict[str, NDArray[Any]]] = []
     for high in np.append(np.unique(kinks.step), limit):
         start = lines.intercept + lines.slope * low

@@ -138,7 +138,9 @@ class MovedLayer:
         Equal rows have bitwise equal lines. Time and memory are proportional to the number
         of kinks.
         """
-        layers, source, n_rows = self.layers, self.source, len(self.source)
+        layers = self.layers
+        source = self.source
+        n_rows = len(self.source)
         intercept, slope = (
             (self.features @ layer.weight.T + layer.bias)[source]
             for layer in (layers[0], self.direction)
@@ -171,7 +173,9 @@ class MovedLayer:
         absolute values. Later layers multiply it by at most their absolute weights. A chord
         adds the changes at up to ``n_kinks`` kinks.
         """
-        factor, later_bias, n_terms = np.ones(1), 0.0, 64.0 + n_kinks
+        factor = np.ones(1)
+        later_bias = 0.0
+        n_terms = 64.0 + n_kinks
         for layer in self.layers[:0:-1]:
             later_bias += float(factor @ np.abs(layer.bias))
             factor = factor @ np.abs(layer.weight)
@@ -252,7 +256,9 @@ def _through_layers(segments: _Segments, layers: list[Layer]) -> _Segments:
         source = np.repeat(np.arange(len(first)), n_pieces)
         # Equal kinks leave empty pieces between them; a first piece may be a single step.
         is_piece = (low < high) | (low == segments.low[source])
-        source, low, high = source[is_piece], low[is_piece], high[is_piece]
+        source = source[is_piece]
+        low = low[is_piece]
+        high = high[is_piece]
         pieces = _Segments(
             segments.row[source], low, high, segments.intercept[source], segments.slope[source]
         )

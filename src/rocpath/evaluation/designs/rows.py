@@ -68,7 +68,9 @@ class IndependentRows:
     @cached_property
     def components(self) -> list[ClassCovariance]:
         """The covariance matrices that the classes of each panel contribute."""
-        size, start, found = len(self.columns), 0, []
+        size = len(self.columns)
+        start = 0
+        found = []
         for panel in self.panels:
             stop = start + len(panel)
             for part in _class_covariances(panel):

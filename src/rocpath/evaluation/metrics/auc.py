@@ -271,7 +271,9 @@ class AreaColumn(Column):
     def _concordant_within(self) -> Floats:
         """Return the total weight of the concordant pairs within each group."""
         sample, blocks = self.sample, self.blocks
-        code, label, weight = cast("Any", sample.unit), sample.is_positive, sample.weight
+        code = cast("Any", sample.unit)
+        label = sample.is_positive
+        weight = sample.weight
         if weight is None and not blocks.is_mixed:
             return concordant_within_groups(code[blocks.order], label[blocks.order])
         return pairs_within_groups(code, blocks, self.score, label, weight).concordant

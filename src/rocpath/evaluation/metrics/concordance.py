@@ -198,7 +198,9 @@ class ConcordanceColumn(Column):
     @cached_property
     def estimate(self) -> Estimate:
         """The share of concordant pairs, and the influence of each row."""
-        pairs, sample, total = self.pairs, self.sample, self.n_pairs
+        pairs = self.pairs
+        sample = self.sample
+        total = self.n_pairs
         if not total > 0:
             raise ValueError(
                 "y must have a comparable pair, a row with an event and a row that survives "
