@@ -36,6 +36,8 @@ def label_lines(draw, max_size=8):
     if draw(st.booleans()):
         fp_diff = [x / sum(fp_diff) for x in fp_diff]
         fn_diff = [-x / sum(fn_diff) for x in fn_diff]
+    # Jumps with more than 61 bits below their sum are rejected.
+    fp_diff, fn_diff = ([round(x * 2**50) / 2**50 for x in each] for each in (fp_diff, fn_diff))
     return draw(vectors(n)), draw(vectors(n)), fp_diff, fn_diff
 
 

@@ -1,13 +1,13 @@
 """The fit command: notes, progress, targets and interruptions."""
 
 import contextlib
+import errno
 import io
 import json
 import os
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -166,13 +166,13 @@ def test_nothing_remains_of_a_fit_that_is_terminated_while_writing(tmp_path, fit
     # The signal is sent after the first file is written.
     call = """
 import os, signal, sys
-from pathlib import Path
 from rocpath.cli import main
-write = Path.write_bytes
+from rocpath.files import writer
+write = writer.write_file
 def write_one(path, content):
     write(path, content)
     os.kill(os.getpid(), signal.SIGTERM)
-Path.write_bytes = write_one
+writer.write_file = write_one
 sys.exit(main())
 """
     out = str(tmp_path / "model")
@@ -198,11 +198,10 @@ def test_evaluate_succeeds_if_the_pipe_is_closed(fitted):
 
 
 def test_parquet_on_a_full_disk_is_reported_in_one_line(tmp_path, capsys, monkeypatch, fitted):
-    def write_half(path, content):
-        path.touch()
-        raise OSError("No space left on device")
+    def fail(descriptor):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(Path, "write_bytes", write_half)
+    monkeypatch.setattr(os, "fsync", fail)
     out = str(tmp_path / "scores.parquet")
     message = fails(capsys, ["predict", *fitted, "--out", out])
     assert "No space left on device" in message

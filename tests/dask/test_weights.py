@@ -91,7 +91,7 @@ def test_weighted_steps_equal_those_in_memory(monkeypatch, kind, few_rows):
     # jumps: after some steps, the last bit determines the direction.
     is_exact = kind not in ("floats", "wide")
     settings = {"coef": [1.0, 0.0, 0.5, 0.0], "max_steps": 5 if is_exact else 1}
-    bp = rp.ErrorBreakpoints.from_labels(y, sample_weight=weight)
+    bp = rp.ErrorBreakpoints.from_labels(y, sample_weight=weight, margin=1.0)
     expected = rp.minimize_aum(X, bp, step="best_aum", **settings)
     for n_partitions in (1, 3):
         lazy = partitioned(X, y, weight, n_partitions=n_partitions)

@@ -46,7 +46,7 @@ class LineSearchDisplay:
     ...     bp, [-7, -2, 0, -4], [0, -0.5, 0, 0.5], max_step=4.0
     ... )
     >>> [line.get_label() for line in display.ax_[2].lines[:2]]
-    ['first min (3)', 'linear (2)']
+    ['first min (2.92)', 'linear (2)']
     """
 
     lines: Lines
