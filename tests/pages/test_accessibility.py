@@ -85,7 +85,7 @@ def test_the_audit_finds_each_defect(browser, tmp_path):
     page = tmp_path / "bad.html"
     page.write_text(
         "<html><body><h3>a</h3><p style='color:#999;background:#fff'>pale</p>"
-        "<img src='x.png'><button style='width:9px;height:9px;padding:0'></button>"
+        "<img src='data:,'><button style='width:9px;height:9px;padding:0'></button>"
         "<div style='width:3000px'>wide</div></body></html>"
     )
     found = " ".join(defects(browser, page, "phone"))
