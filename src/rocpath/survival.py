@@ -61,7 +61,17 @@ class Survival:
 
     @classmethod
     def from_outcome(cls, y: Any) -> Self | None:
-        """Return censored times, or None if an outcome consists of labels."""
+        """Return censored times, or None if an outcome consists of labels.
+
+        Parameters
+        ----------
+        y : Survival, structured array or array-like
+            Outcome of each row; a structured array has a field of events and one of times.
+
+        Returns
+        -------
+        Survival or None
+        """
         if isinstance(y, cls):
             return y
         check_masked("y", y)

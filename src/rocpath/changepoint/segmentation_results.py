@@ -166,7 +166,18 @@ class Segmentation:
         return np.asarray(fitted)
 
     def around(self, k: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the means before and after a change, or the values of the lines there."""
+        """Return the means before and after a change, or the values of the lines there.
+
+        Parameters
+        ----------
+        k : int
+            Index of the change.
+
+        Returns
+        -------
+        tuple of array
+            Means, or values, before and after the change.
+        """
         before, after = self.mean[k], self.mean[k + 1]
         if self.slope is not None:
             length = np.diff([0, *self.changes, self.n])

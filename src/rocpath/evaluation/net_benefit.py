@@ -67,7 +67,17 @@ class NetBenefit(TextTable):
         return iter(self.points)
 
     def column(self, name: str) -> Floats:
-        """Return a field of all points as an array."""
+        """Return a field of all points as an array.
+
+        Parameters
+        ----------
+        name : str
+            Name of the field, such as ``"value"``.
+
+        Returns
+        -------
+        array, shape (n_points,)
+        """
         return np.array([getattr(point, name) for point in self.points])
 
     def to_frame(self) -> Any:

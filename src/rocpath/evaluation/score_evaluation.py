@@ -70,8 +70,16 @@ class ScoreEvaluation(TextTable):
     ) -> Self:
         """Evaluate and compare scores of the same rows.
 
-        The command ``rocpath compare`` calls this method, and prints and writes its result;
-        :func:`rocpath.evaluation_report` describes the parameters.
+        The command ``rocpath compare`` calls this method, and prints and writes its result.
+
+        Parameters
+        ----------
+        y, scores, metric, max_fpr, thresholds, groups, by, confidence, positive
+            As in :func:`rocpath.evaluation_report`.
+
+        Returns
+        -------
+        ScoreEvaluation
 
         Examples
         --------
@@ -193,7 +201,19 @@ class ScoreEvaluation(TextTable):
         }
 
     def report(self, path: str | Path, *, title: str = "Evaluation of scores") -> Path:
-        """Write a self-contained HTML page, and return its path."""
+        """Write a self-contained HTML page, and return its path.
+
+        Parameters
+        ----------
+        path : path
+            File to write.
+        title : str
+            Title of the page.
+
+        Returns
+        -------
+        Path
+        """
         # Pages are above the results that they show.
         from rocpath.pages.evaluation import evaluation_html
 
