@@ -10,7 +10,7 @@ from rocpath.evaluation.threshold_targets import ThresholdTargets, describe_targ
 from rocpath.sample import Sample
 
 # Rows on which a threshold is chosen: calibration rows, which are scored by the model
-# itself; rows held out of the folds whose linear models are averaged; or rows held out
+# itself; held-out rows of the folds whose linear models are averaged; or held-out rows
 # of the folds of a model that is then fitted to all rows.
 Basis: TypeAlias = Literal["calibration", "averaged folds", "folds"]
 # For larger limits, thresholds for averaged models missed their limit in more tables
